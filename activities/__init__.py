@@ -1,0 +1,1 @@
+"""Thin activities: one function per thing a workflow asks of the world."""

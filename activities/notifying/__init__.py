@@ -1,0 +1,1 @@
+"""Telling people and other programs of handoffs: by Apprise, on the console, by signed webhooks."""

@@ -1,0 +1,1 @@
+"""Measurements and fault injection: `./run bench` and `./run chaos`."""

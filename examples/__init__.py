@@ -1,0 +1,1 @@
+"""The fixture portal, a scripted person, the smallest agent and the demo."""

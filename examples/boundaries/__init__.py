@@ -1,0 +1,1 @@
+"""A labelled set of controls and pages, for measuring the built-in stop list."""

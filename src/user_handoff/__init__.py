@@ -1,0 +1,1 @@
+"""Durable, fenced handoff of a live browser from an AI agent to a person."""

@@ -1,0 +1,1 @@
+"""What crosses a boundary: models, ids, error codes and names."""

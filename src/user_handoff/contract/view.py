@@ -1,0 +1,44 @@
+"""Looking at a held browser from elsewhere: who is let in, and where the picture is served."""
+
+import hashlib
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints
+
+from user_handoff.contract.base import Model
+from user_handoff.contract.ids import Id
+
+ViewMode = Literal["watch", "control"]
+"""What a viewer may do: only look, or also ask for control."""
+
+TICKET_SECONDS = 15.0
+"""How long a ticket can be used: it is used at once, by who asked for it."""
+
+TICKET_HEADER = "X-Handoff-Ticket"
+"""The header in which a gateway shows the ticket to the desktop. It appears in no address, and so in no log."""
+
+
+class AdmitViewer(Model):
+    """Let one viewer in. The ticket itself stays with the gateway: only its hash comes along."""
+
+    handoff_id: str
+    browser_id: Id
+    viewer_id: Id
+    """Minted by the gateway for this one connection. It lets nobody in: the ticket does."""
+    ticket_sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+    mode: ViewMode = "control"
+    expires_in_seconds: float = Field(default=TICKET_SECONDS, gt=0, le=60)
+
+    @classmethod
+    def of(cls, handoff_id: str, browser_id: str, viewer_id: str, ticket: str, mode: ViewMode = "control") -> Self:
+        """Ask for a viewer who will show this ticket."""
+        digest = hashlib.sha256(ticket.encode()).hexdigest()
+        return cls(handoff_id=handoff_id, browser_id=browser_id, viewer_id=viewer_id, ticket_sha256=digest, mode=mode)
+
+
+class ViewerAdmitted(Model):
+    """The desktop waits for this viewer."""
+
+    viewer_id: Id
+    address: str
+    """Where the picture is served: ``unix:/path``, ``ws://host:port`` or ``wss://host/path``."""

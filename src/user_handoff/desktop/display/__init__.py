@@ -1,0 +1,1 @@
+"""The display a desktop lives on: a real one, or a private virtual one."""

@@ -1,0 +1,1 @@
+"""Native mouse, keyboard and clipboard."""

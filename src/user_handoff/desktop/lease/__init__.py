@@ -1,0 +1,1 @@
+"""The lease of a desktop's pointer and keyboard: one person has it at a time, and only while they are there."""

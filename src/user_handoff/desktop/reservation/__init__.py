@@ -1,0 +1,1 @@
+"""The reservation ledger: who holds the desktop, and which effects are in flight."""

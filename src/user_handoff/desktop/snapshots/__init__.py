@@ -1,0 +1,1 @@
+"""What an agent sees of a page: redacted text with bound element ids."""

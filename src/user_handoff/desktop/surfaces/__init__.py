@@ -1,0 +1,1 @@
+"""Finding the exact native window of a browser."""

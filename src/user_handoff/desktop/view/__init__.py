@@ -1,0 +1,1 @@
+"""The picture of a virtual desktop for one person elsewhere, and their input under a lease."""

@@ -1,0 +1,162 @@
+"""One viewer's pointer and keyboard on the display: each message is checked right before it is sent."""
+
+import time
+from collections.abc import Callable
+
+from user_handoff.contract.errors import HandoffError
+from user_handoff.desktop.view.clipboard import ViewClipboard
+from user_handoff.desktop.view.keys import CONTROL, SHIFTS, Pasted, character, is_key, is_letter, parts_of
+from user_handoff.desktop.view.picture import Picture
+from user_handoff.desktop.view.rfb import Kind, Message, key, pointer
+from user_handoff.desktop.view.stage import Stage
+
+_V = ord("v")
+
+
+class Hands:
+    """Sends what a viewer does, while they may.
+
+    At most one message is on its way to the display: the next one waits until the server has read it, so that the end
+    of the lease also ends what is in flight.
+
+    Attributes:
+        passed: How many messages were sent.
+        dropped: How many were not, since there was no lease.
+    """
+
+    def __init__(
+        self,
+        picture: Picture,
+        clipboard: ViewClipboard,
+        stage: Stage,
+        may: Callable[[], bool],
+        missed: Callable[[], None],
+    ) -> None:
+        """Prepare.
+
+        Args:
+            picture: Where input is sent.
+            clipboard: What pastes.
+            stage: Whether the keyboard is where the viewer looks.
+            may: Whether the viewer may type at this moment.
+            missed: Called where something was dropped although they may.
+        """
+        self._picture = picture
+        self._clipboard = clipboard
+        self._stage = stage
+        self._may = may
+        self._missed = missed
+        self._keys: dict[int, None] = {}
+        self._buttons = 0
+        self._place = (0, 0)
+        self.passed = 0
+        self.dropped = 0
+
+    async def pass_on(self, message: Message) -> None:
+        """Send a key or a movement of the pointer; a key that the keyboard lacks is pasted as a text."""
+        if message.kind is Kind.KEY and not is_key(message.keysym):
+            text = character(message.keysym) if message.down else None
+            if text is not None:
+                await self.type(text)
+            return
+        if message.kind is Kind.KEY and not message.down and message.keysym not in self._keys:
+            return  # it was never pressed, or is released already
+        await self._all(self._with_shift(message))
+
+    async def type(self, text: str) -> bool:
+        """Type a text exactly: by keys where the keyboard has them, else by a paste.
+
+        Returns:
+            False where it was not, or not all of it, since there is no lease any more or nothing took the paste.
+        """
+        self.let_go()
+        for part in parts_of(text):
+            if isinstance(part, Pasted):
+                if not await self._paste(part.text):
+                    return False
+                continue
+            for keysym in part.keysyms:
+                if not await self._all(self._with_shift(key(keysym, down=True))):
+                    return False
+                await self._send(key(keysym, down=False))
+        return True
+
+    def let_go(self) -> None:
+        """Release every key and button that is held down. Needs no lease, and waits for nothing."""
+        for keysym in reversed(self._keys):
+            self._picture.write(key(keysym, down=False).data)
+        if self._buttons:
+            self._picture.write(pointer(0, *self._place).data)
+        self._keys.clear()
+        self._buttons = 0
+
+    def _with_shift(self, message: Message) -> list[Message]:
+        """A letter with the Shift that it needs: else the display switches its Caps Lock for it, and leaves it so."""
+        held = [keysym for keysym in SHIFTS if keysym in self._keys]
+        if message.kind is not Kind.KEY or not message.down or not is_letter(message.keysym):
+            return [message]
+        if chr(message.keysym).isupper():
+            return [message] if held else [key(SHIFTS[0], down=True), message, key(SHIFTS[0], down=False)]
+        up, down = ([key(keysym, down=way) for keysym in held] for way in (False, True))
+        return [*up, message, *down]
+
+    async def _all(self, messages: list[Message]) -> bool:
+        """Send one after the other; where one is not sent, nothing stays pressed."""
+        for message in messages:
+            if not await self._send(message):
+                if len(messages) > 1:
+                    self.let_go()
+                return False
+        return True
+
+    async def _send(self, message: Message) -> bool:
+        if not self._may():
+            return self._drop()
+        if not await self._lands(message):
+            self._missed()
+            return self._drop()
+        await self._picture.settled()
+        if not self._may():  # the wait may have been long
+            return self._drop()
+        self._note(message)
+        self._picture.write(message.data)
+        self.passed += 1
+        return True
+
+    async def _lands(self, message: Message) -> bool:
+        """True where what is pressed now reaches the browser that is shown, and no other program."""
+        if message.kind is Kind.POINTER:
+            return not message.buttons & ~self._buttons or await self._stage.is_clear()
+        return not message.down or await self._stage.has_keyboard()
+
+    def _drop(self) -> bool:
+        self.dropped += 1
+        return False
+
+    def _note(self, message: Message) -> None:
+        if message.kind is Kind.POINTER:
+            self._buttons, self._place = message.buttons, message.place
+        elif message.down:
+            self._keys[message.keysym] = None
+        else:
+            self._keys.pop(message.keysym, None)
+
+    async def _paste(self, text: str) -> bool:
+        if not self._may():
+            return self._drop()
+        try:
+            pid = await self._clipboard.offer(text)
+            pressed = time.monotonic()
+            done = await self._press_paste()
+            return done and await self._clipboard.taken(pid, pressed)
+        except HandoffError:
+            return self._drop()
+        finally:
+            await self._clipboard.clear()
+
+    async def _press_paste(self) -> bool:
+        pressed, released = (
+            [key(CONTROL, down=True), key(_V, down=True)],
+            [key(_V, down=False), key(CONTROL, down=False)],
+        )
+        return await self._all([*pressed, *released])

@@ -1,0 +1,315 @@
+"""One viewer's connection: the picture down, their messages up, and what both sides tell each other."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import struct
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from user_handoff.contract.errors import HandoffError
+from user_handoff.desktop.view.clipboard import ViewClipboard
+from user_handoff.desktop.view.control import Control
+from user_handoff.desktop.view.hands import Hands
+from user_handoff.desktop.view.locking import Locks
+from user_handoff.desktop.view.picture import Picture
+from user_handoff.desktop.view.rfb import NO_PASSWORD, VERSION, Kind, Message, ViewerParser, Violation, ask_for_a_pixel
+from user_handoff.desktop.view.stage import Stage
+from user_handoff.desktop.view.tickets import Viewer
+
+log = logging.getLogger(__name__)
+
+_NAME = b"handoff"
+_WAITING = 4096
+"""Messages that wait for the display; a viewer who sends more waits themselves."""
+
+_LONGEST_TEXT = 10_000
+_PROBE_SECONDS = 0.5
+_TOLD = 256
+_LAST_WORDS_SECONDS = 1.0
+
+
+class Socket(Protocol):
+    """A WebSocket."""
+
+    async def send(self, data: bytes | str, /) -> None:
+        """Send one message."""
+
+    def __aiter__(self) -> AsyncIterator[bytes | str]:
+        """What comes, until the other side is gone."""
+
+    async def close(self, code: int = ..., reason: str = ...) -> None:
+        """End it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A text that is to be typed."""
+
+    number: int
+    text: str
+
+
+class Viewing:
+    """A viewer who is connected."""
+
+    def __init__(
+        self,
+        viewer: Viewer,
+        socket: Socket,
+        picture: Picture,
+        control: Control,
+        clipboard: ViewClipboard,
+        stage: Stage,
+        locks: Locks,
+    ) -> None:
+        """Prepare; `run` does the work.
+
+        Args:
+            viewer: Who it is.
+            socket: Their connection.
+            picture: A connection to the display, of their own.
+            control: Who may type.
+            clipboard: What pastes.
+            stage: What is shown.
+            locks: Whether what is typed is dropped for a moment.
+        """
+        self._locks = locks
+        self._viewer = viewer
+        self._socket = socket
+        self._picture = picture
+        self._control = control
+        self._parser = ViewerParser()
+        self._greeting = [bytes([1, NO_PASSWORD]), bytes(4), self._description()]
+        self._queue: asyncio.Queue[Message | Typed] = asyncio.Queue(_WAITING)
+        self._next: Message | Typed | None = None
+        self._said: asyncio.Queue[str] = asyncio.Queue(_TOLD)
+        self._heard = time.monotonic()
+        self._asked = False
+        self._ending: str | None = None
+        self._over = asyncio.Event()
+        self.hands = Hands(picture, clipboard, stage, self._may_type, self._missed)
+
+    @property
+    def viewer(self) -> Viewer:
+        """Who it is."""
+        return self._viewer
+
+    async def run(self) -> None:
+        """Until one side is gone, or `end` is called. Nothing of theirs stays pressed."""
+        parts = [self._until_over(), self._up(), self._down(), self._act(), self._probe(), self._speak()]
+        over, *tasks = [asyncio.create_task(part) for part in parts]
+        for task in tasks:
+            task.add_done_callback(lambda done: self._over.set())
+        try:
+            await self._socket.send(VERSION)
+            self.tell_control("joined")
+            if self._locks.standing(self._viewer.browser_id) is not None:
+                self.tell_lock()
+            await over
+        finally:
+            self._control.give_up(self, "gone")
+            self.hands.let_go()
+            for task in (over, *tasks):
+                task.cancel()
+            for done in await asyncio.gather(over, *tasks, return_exceptions=True):
+                _log_unexpected(done)
+            await self._picture.close()
+            with contextlib.suppress(Exception):
+                await self._socket.close(1000, self._ending or "")
+
+    def end(self, why: str) -> None:
+        """Say why, and end the connection. From now on they do nothing more."""
+        if self._ending is None:
+            self._ending = why
+            self.tell({"t": "end", "why": why})
+        self._over.set()
+
+    def cut(self, why: str) -> None:
+        """End the connection at once: not one more byte of the picture is sent."""
+        self._picture.abort()
+        self.end(why)
+
+    def input_over(self, why: str) -> None:
+        """Their control is over at this moment: nothing stays pressed. The reason is told with who has it now."""
+        self.hands.let_go()
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Tell the page something; a page that does not listen for long is not told."""
+        with contextlib.suppress(asyncio.QueueFull):
+            self._said.put_nowait(json.dumps(message))
+
+    def _may_type(self) -> bool:
+        locked = self._locks.standing(self._viewer.browser_id) is not None
+        return not self._over.is_set() and not locked and self._control.may_type(self)
+
+    def tell_lock(self) -> None:
+        """Tell for how long what they type is dropped; 0: it is not. Nothing stays pressed meanwhile."""
+        left = self._locks.seconds_left(self._viewer.browser_id)
+        if left:
+            self.hands.let_go()
+        self.tell({"t": "locked", "seconds": left})
+
+    def _missed(self) -> None:
+        """Say that something was not passed on, since another program was in front."""
+        self.tell({"t": "typed", "n": 0, "ok": False})
+
+    def tell_control(self, why: str) -> None:
+        """Tell who has control, and for how long."""
+        try:
+            lease = self._control.lease
+        except HandoffError:
+            lease = None
+        now = time.monotonic()
+        if lease is None:
+            said: dict[str, Any] = {"who": "nobody"}
+        elif self._control.is_mine(self, lease):
+            said = {"who": "you", "seconds": round(lease.ends - now, 3)}
+        else:
+            same = lease.about == self._viewer.handoff_id
+            said = {"who": "other", "lease": lease.lease_id if same else None}
+        record = self._control.hold(self._viewer.handoff_id)
+        left = round(record.seconds_left, 3) if record is not None else 0.0
+        self.tell({"t": "control", "why": why, "mode": self._viewer.mode, "left": left, **said})
+
+    # --- from the viewer ---
+
+    async def _up(self) -> None:
+        async for data in self._socket:
+            if self._over.is_set():
+                return None  # in the moment for the last words nobody takes control either
+            if isinstance(data, str):
+                await self._on_text(data)
+                continue
+            try:
+                messages = self._parser.feed(data)
+            except Violation as error:
+                log.warning(
+                    "%s: %s said what is not let through: %s", self._viewer.handoff_id, self._viewer.viewer_id, error
+                )
+                self._control.give_up(self, "violation")
+                return self.end("violation")
+            await self._greet()
+            for message in messages:
+                await self._queue.put(message)
+        self._over.set()
+        return None
+
+    async def _greet(self) -> None:
+        while self._greeting and self._parser.greeted > 3 - len(self._greeting):
+            await self._socket.send(self._greeting.pop(0))
+
+    def _description(self) -> bytes:
+        size = struct.pack(">HH", self._picture.width, self._picture.height)
+        return size + self._picture.format + struct.pack(">I", len(_NAME)) + _NAME
+
+    async def _on_text(self, data: str) -> None:
+        try:
+            said = json.loads(data)
+            kind = said.get("t")
+        except (ValueError, AttributeError, RecursionError):
+            return self.end("violation")
+        match kind:
+            case "ping":
+                age = round((time.monotonic() - self._heard) * 1000)
+                self.tell({"t": "pong", "n": _number(said.get("n")), "age": age if self._asked else 0})
+            case "renew":
+                self._control.renew(self)
+            case "control":
+                self._on_control(said)
+            case "override":
+                if self._viewer.mode == "control":
+                    viewer = self._viewer
+                    self._locks.override(viewer.browser_id, viewer.viewer_id, viewer.handoff_id)
+            case "text":
+                await self._on_typed(said)
+            case _:
+                self.end("violation")
+        return None
+
+    def _on_control(self, said: dict[str, Any]) -> None:
+        if said.get("want") is not True:
+            self._control.give_up(self)
+            return
+        instead_of = said.get("instead_of")
+        try:
+            self._control.take(self, instead_of if isinstance(instead_of, str) else None)
+        except HandoffError as error:
+            self.tell({"t": "refused", "code": str(error.code)})
+            self.tell_control("refused")
+
+    async def _on_typed(self, said: dict[str, Any]) -> None:
+        text, number = said.get("text"), _number(said.get("n"))
+        if not isinstance(text, str) or len(text) > _LONGEST_TEXT:
+            self.tell({"t": "typed", "n": number, "ok": False})
+            return
+        await self._queue.put(Typed(number, text))
+
+    # --- to the display ---
+
+    async def _act(self) -> None:
+        """One after the other, in the order in which it came."""
+        while True:
+            following, self._next = self._next, None
+            match following or await self._queue.get():
+                case Typed() as typed:
+                    numbers, text = self._with_what_follows(typed)
+                    done = await self.hands.type(text)
+                    for number in numbers:
+                        self.tell({"t": "typed", "n": number, "ok": done})
+                case message if message.kind is Kind.PICTURE:
+                    self._picture.write(message.data)
+                    self._asked = self._asked or message.data[0] == 3
+                    await self._picture.room()
+                case message:
+                    await self.hands.pass_on(message)
+
+    def _with_what_follows(self, typed: Typed) -> tuple[list[int], str]:
+        """The texts that came meanwhile, as one: a paste takes a moment, and one is enough for all."""
+        numbers, text = [typed.number], typed.text
+        while self._next is None and not self._queue.empty():
+            following = self._queue.get_nowait()
+            if not isinstance(following, Typed) or len(text) + len(following.text) > _LONGEST_TEXT:
+                self._next = following
+                break
+            numbers.append(following.number)
+            text += following.text
+        return numbers, text
+
+    # --- from the display ---
+
+    async def _down(self) -> None:
+        while data := await self._picture.read():
+            self._heard = time.monotonic()
+            await self._socket.send(data)
+        self.end("display")
+
+    async def _probe(self) -> None:
+        """Ask for a pixel all the while: what the display last said tells whether the picture is live."""
+        while True:
+            await asyncio.sleep(_PROBE_SECONDS)
+            if self._asked and not self._picture.unread:
+                self._picture.write(ask_for_a_pixel())
+
+    async def _speak(self) -> None:
+        while True:
+            await self._socket.send(await self._said.get())
+
+    async def _until_over(self) -> None:
+        """Until the end, and a moment for what was said last."""
+        await self._over.wait()
+        deadline = time.monotonic() + _LAST_WORDS_SECONDS
+        while not self._said.empty() and time.monotonic() < deadline:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+def _number(value: object) -> int:
+    return value if type(value) is int and 0 <= value < 2**53 else 0
+
+
+def _log_unexpected(done: object) -> None:
+    if isinstance(done, Exception) and not type(done).__module__.startswith("websockets"):
+        log.error("a view ended unexpectedly: %s", type(done).__name__)

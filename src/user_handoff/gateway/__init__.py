@@ -1,0 +1,1 @@
+"""HTTP: the page of the person who answers, and webhooks."""

@@ -1,0 +1,155 @@
+"""Taking a browser over on a page: an operator who has signed in acts in its live view, and gives it back."""
+
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.websockets import WebSocket
+
+from user_handoff.client.takeovers import TakeoverClient
+from user_handoff.contract.errors import ErrorCode, HandoffError, OutcomeUnknown, make_error
+from user_handoff.contract.ids import new_id, takeover_workflow_id
+from user_handoff.contract.takeover import TakeoverState, TakeoverSummary
+from user_handoff.contract.view import AdmitViewer
+from user_handoff.gateway.bodies import read_body, read_form, same_origin
+from user_handoff.gateway.languages import words_for
+from user_handoff.gateway.live.door import serve_viewer
+from user_handoff.gateway.problems import problem
+from user_handoff.gateway.rendering import Renderer
+from user_handoff.gateway.settings import GatewaySettings
+from user_handoff.gateway.signin import Operator, SignIn
+
+_LONGEST: Final = 1_000
+
+
+class TakeoverPages:
+    """The endpoints below ``/takeovers``. The page's signs of life renew the lease; nothing else of it does."""
+
+    def __init__(self, client: TakeoverClient, signin: SignIn, settings: GatewaySettings, renderer: Renderer) -> None:
+        self._client = client
+        self._signin = signin
+        self._prefix = settings.prefix
+        self._base_url = settings.base_url
+        self._renderer = renderer
+
+    async def list(self, request: Request) -> Response:
+        """The browsers that can be taken over here: those of desktops with a live view."""
+        try:
+            who = await self._signin.who(request)
+            if who is None:
+                return self._signin.page(request)
+            if not who.operates:
+                return self._renderer.notice(request, words_for(request).NO_OPERATOR, HTTPStatus.FORBIDDEN)
+            desktops = [each for each in await self._client.desktops() if each.view_address]
+        except HandoffError:
+            return self._unreachable(request)
+        browsers = [(browser_id, each.client_id) for each in desktops for browser_id in each.browsers]
+        return self._renderer.page(request, "takeovers.html", browsers=browsers)
+
+    async def start(self, request: Request) -> Response:
+        """Take one over, and go to its page."""
+        words = words_for(request)
+        if not same_origin(request, self._base_url):
+            return self._renderer.notice(request, words.FOREIGN, HTTPStatus.FORBIDDEN)
+        form = read_form(await read_body(request))
+        number = new_id("t")
+        browser_id = form.get("browser_id", "")
+        try:
+            who = await self._operator(request)
+            wanted = await self._client.request_for(
+                browser_id, number=number, role="operator", by=who.name[:200], why=form.get("why", "")[:_LONGEST]
+            )
+            await self._client.take_over(wanted)
+        except (HandoffError, ValueError) as error:
+            return self._refused(request, error)
+        return RedirectResponse(f"{self._prefix}/takeovers/{browser_id}/{number}", HTTPStatus.SEE_OTHER)
+
+    async def show(self, request: Request) -> Response:
+        """The page of one, for who took it."""
+        try:
+            summary = await self._mine(request)
+        except HandoffError as error:
+            return self._refused(request, error)
+        words = words_for(request)
+        if summary.state is not TakeoverState.HELD:
+            refused = summary.state is TakeoverState.REFUSED
+            return self._renderer.notice(request, words.NOT_TAKEN if refused else words.TAKEN_OVER, HTTPStatus.OK)
+        return self._renderer.page(request, "takeover.html", base=f"{self._prefix}/{_path(summary)}")
+
+    async def state(self, request: Request) -> Response:
+        """Where it stands."""
+        try:
+            summary = await self._mine(request)
+        except HandoffError as error:
+            return problem(error)
+        return JSONResponse({"state": str(summary.state), "how": summary.how and str(summary.how)})
+
+    async def end(self, request: Request) -> Response:
+        """Give it back."""
+        if not same_origin(request, self._base_url):
+            return self._renderer.notice(request, words_for(request).FOREIGN, HTTPStatus.FORBIDDEN)
+        form = read_form(await read_body(request))
+        try:
+            summary = await self._mine(request)
+            if form.get("how") == "cancelled":
+                await self._client.cancel(summary.takeover_id)
+            else:
+                await self._client.give_back(summary.takeover_id, form.get("note", "")[:_LONGEST])
+        except HandoffError as error:
+            return self._refused(request, error)
+        return RedirectResponse(f"{self._prefix}/{_path(summary)}", HTTPStatus.SEE_OTHER)
+
+    async def view(self, websocket: WebSocket) -> None:
+        """Serve the live view until they, the takeover or their right to look are gone."""
+
+        async def check() -> TakeoverSummary:
+            summary = await self._mine(websocket)
+            if summary.state is not TakeoverState.HELD:
+                raise make_error(ErrorCode.NOT_HELD, "This takeover is over.", holds="Nobody was let in.")
+            return summary
+
+        host = urlsplit(self._base_url).netloc
+        await serve_viewer(websocket, "/takeovers/{id}/view", host, self._client, check, _viewer)
+
+    async def _operator(self, request: HTTPConnection) -> Operator:
+        who = await self._signin.who(request)
+        if who is None:
+            raise make_error(ErrorCode.UNAUTHORIZED, "Nobody has signed in here.", holds="Nothing was done.")
+        if not who.operates:
+            raise make_error(ErrorCode.FORBIDDEN, "Only an operator may do this.", holds="Nothing was done.")
+        return who
+
+    async def _mine(self, request: HTTPConnection) -> TakeoverSummary:
+        """The takeover that the path names, for who took it and nobody else."""
+        who = await self._operator(request)
+        path = request.path_params
+        summary = await self._client.takeover(takeover_workflow_id(path["browser_id"], path["number"]))
+        if summary.by != who.name[:200] or summary.role != "operator":
+            raise make_error(
+                ErrorCode.UNKNOWN_TAKEOVER, "There is no such takeover of yours.", holds="Nothing was done."
+            )
+        return summary
+
+    def _refused(self, request: Request, error: Exception) -> Response:
+        code = error.code if isinstance(error, HandoffError) else ErrorCode.INVALID_REQUEST
+        if code is ErrorCode.UNAUTHORIZED:
+            return self._signin.page(request)
+        if code is ErrorCode.TEMPORAL_UNREACHABLE or isinstance(error, OutcomeUnknown):
+            return self._unreachable(request)
+        words = words_for(request)
+        forbidden = code is ErrorCode.FORBIDDEN
+        status = HTTPStatus.FORBIDDEN if forbidden else HTTPStatus.CONFLICT
+        return self._renderer.notice(request, words.NO_OPERATOR if forbidden else words.NOT_TAKEN, status)
+
+    def _unreachable(self, request: Request) -> Response:
+        return self._renderer.notice(request, words_for(request).UNREACHABLE, HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+def _viewer(summary: TakeoverSummary, ticket: str) -> AdmitViewer:
+    return AdmitViewer.of(summary.takeover_id, summary.browser_id, new_id("v"), ticket)
+
+
+def _path(summary: TakeoverSummary) -> str:
+    return f"takeovers/{summary.takeover_id.removeprefix('takeover/')}"

@@ -1,0 +1,35 @@
+"""Die Sätze der Live-Ansicht, auf Deutsch: a part of `texts_de`."""
+
+from typing import Final
+
+VIEW_WORDS: Final[dict[str, str]] = {
+    "connecting": "Verbindung zum Browser wird aufgebaut…",
+    "watching": "Sie sehen zu. Noch erreicht nichts von hier den Browser.",
+    "watching_other": "Jemand anderes steuert. Sie sehen zu.",
+    "control": "Sie steuern",
+    "frozen": "Das Bild steht. Es wird nichts getippt, bis es sich wieder bewegt.",
+    "lost": "Die Verbindung ist weg. Neuer Versuch…",
+    "busy": "Gerade steuert jemand anderes auf diesem Desktop. Neuer Versuch…",
+    "ended": "Die Ansicht ist beendet.",
+    "ended_expired": "Die Zeit ist um. Die Ansicht ist beendet.",
+    "ended_over": "Der Agent hat den Browser zurück. Die Ansicht ist beendet.",
+    "ended_link_taken": "Die Seite ist in einem anderen Tab offen. Die Ansicht ist hier beendet.",
+    "lost_taken": "Jemand anderes hat die Steuerung übernommen.",
+    "lost_silent": "Die Steuerung ist beendet: Diese Seite war zu lange still.",
+    "lost_expired": "Die Steuerung ist beendet: Die Zeit ist um.",
+    "unsure": "Der Dienst antwortet nicht; sonst endet die Steuerung bald.",
+    "take": "Steuerung übernehmen",
+    "take_over": "Die Steuerung dort übernehmen",
+    "give": "Steuerung abgeben",
+    "keyboard": "Tastatur",
+    "paste": "Text einfügen",
+    "paste_label": "Text, der in den Browser eingefügt wird",
+    "paste_send": "Einfügen",
+    "cancel": "Abbrechen",
+    "whole": "Ganzes Fenster",
+    "picture": "Das Fenster des Browsers",
+    "keys": "Was Sie hier tippen, geht an den Browser. Strg, Alt und O führen hinaus.",
+    "locked": "Der Agent hat Ihre Eingaben kurz angehalten. Was Sie tippen, kommt nicht an.",
+    "override": "Ich will tippen",
+    "not_typed": "Etwas wurde nicht getippt. Prüfen Sie das Feld, bevor Sie weitermachen.",
+}

@@ -1,0 +1,1 @@
+"""The tools of an agent, one implementation for every door."""

@@ -1,0 +1,59 @@
+"""A real desktop: a private X display, and a portal to browse."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Page
+
+from examples.portal import Portal
+from tests.desktop.hands import Hands, editor_page
+from tests.desktop.policy.pages import Pages
+from tests.desktop.support import Agent
+from user_handoff.desktop.desktop import Desktop
+from user_handoff.desktop.start import DesktopSettings, running_desktop
+
+
+@pytest.fixture(scope="session")
+async def desktop(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desktop]:
+    settings = DesktopSettings(folder=tmp_path_factory.mktemp("desktop"), virtual=True, sandbox=False)
+    async with running_desktop(settings) as desktop:
+        yield desktop
+
+
+@pytest.fixture(scope="session")
+async def portal() -> AsyncIterator[Portal]:
+    async with Portal.start() as portal:
+        yield portal
+
+
+@pytest.fixture(scope="session")
+async def pages() -> AsyncIterator[Pages]:
+    async with Pages().serving() as pages:
+        yield pages
+
+
+@pytest.fixture
+async def agent(desktop: Desktop, portal: Portal) -> AsyncIterator[Agent]:
+    """An agent that stands before the portal's sign-in page."""
+    agent = await Agent.open(desktop, f"{portal.url}/invoices")
+    yield agent
+    await agent.close()
+
+
+@pytest.fixture
+async def hands(desktop: Desktop) -> Hands:
+    return Hands(desktop)
+
+
+@pytest.fixture(scope="module")
+async def editor(desktop: Desktop) -> AsyncIterator[Agent]:
+    """A browser whose page notes what native input does to it."""
+    agent = await Agent.open(desktop)
+    yield agent
+    await agent.close()
+
+
+@pytest.fixture
+async def page(editor: Agent, hands: Hands) -> Page:
+    """Its page, fresh, with the keyboard in its text field."""
+    return await editor_page(editor, hands)

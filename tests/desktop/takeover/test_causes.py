@@ -1,0 +1,46 @@
+"""Control changes hands by an explicit act alone."""
+
+from Xlib import X
+
+from examples.portal import Portal
+from tests.desktop.support import Agent
+from tests.desktop.takeover.support import Taker
+from tests.waiting import until
+from user_handoff.desktop.desktop import Desktop
+from user_handoff.desktop.display.connection import connection
+
+
+def screen(desktop: Desktop) -> bytes:
+    """Where Chromium shows a prompt, below the address: a part of the screen on which nothing else moves."""
+    with connection(desktop.display.name, desktop.display.xauthority) as x:
+        return bytes(x.screen().root.get_image(150, 110, 280, 240, X.ZPixmap, 0xFFFFFFFF).data)
+
+
+async def test_a_prompt_a_dialog_and_a_navigation_change_nothing(agent: Agent, portal: Portal) -> None:
+    """K80: Chromium asks for a permission, a page opens a dialog, another comes. The cause of a change is recorded."""
+    desktop = agent.desktop
+    ledger = desktop.holds._ledger
+    page = desktop.browsers.get(agent.browser_id).page(None).page
+    before, seen = ledger.epoch(), screen(desktop)
+    await page.evaluate("navigator.geolocation.getCurrentPosition(() => {}, () => {})")
+    await until(lambda: screen(desktop) != seen)
+    state = "async () => (await navigator.permissions.query({name: 'geolocation'})).state"
+    assert await page.evaluate(state) == "prompt"
+    seen = screen(desktop)
+    async with page.expect_event("dialog") as dialog:
+        await page.evaluate("void setTimeout(() => alert('now'))")
+    await until(lambda: screen(desktop) != seen)
+    await (await dialog.value).accept()
+    await agent.go(f"{portal.url}/login")
+    assert (ledger.epoch(), desktop.holds.active(agent.browser_id), ledger.holders()) == (before, None, [])
+    assert desktop.view.control.standing is None
+
+    taker = Taker(agent)
+    await taker.take()
+    held = ledger.epoch()
+    await page.evaluate("navigator.geolocation.getCurrentPosition(() => {}, () => {})")
+    await page.evaluate("location.hash = 'elsewhere'")
+    taken = taker.record().taken
+    assert taken is not None and (taken.cause, taken.role) == ("person", "desk")
+    assert ledger.epoch() == held
+    assert [(row.kind, row.handoff_id) for row in ledger.holders()] == [("takeover", taker.takeover_id)]

@@ -1,0 +1,68 @@
+"""A held browser with a text field in front, and viewers of it."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest
+from playwright.async_api import Page
+from playwright.async_api import TimeoutError as PlaywrightTimeout
+
+from tests.desktop.hands import HTML, place
+from tests.desktop.support import Agent
+from tests.desktop.view.raw import RawViewer
+from user_handoff.contract.handoff import BeginReceipt
+from user_handoff.desktop.view.view import View
+
+
+@dataclass
+class Stand:
+    """A browser that a person has."""
+
+    agent: Agent
+    page: Page
+    receipt: BeginReceipt
+
+    @property
+    def view(self) -> View:
+        return self.agent.desktop.view
+
+    @property
+    def handoff_id(self) -> str:
+        return self.receipt.handoff_id
+
+    async def text(self) -> str:
+        return str(await self.page.evaluate("t.value"))
+
+    async def until(self, text: str) -> None:
+        """Wait until exactly this is in the field."""
+        try:
+            await self.page.wait_for_function("text => t.value === text", arg=text, timeout=5_000)
+        except PlaywrightTimeout:
+            assert await self.text() == text
+
+    async def enter(self, viewer: RawViewer) -> None:
+        """Take control, and click into the field: a busy browser takes longer for a click than for keys."""
+        await self.page.evaluate("window.clicked = false; t.onclick = () => { window.clicked = true }")
+        await viewer.take()
+        await viewer.click(*await self.where(30, 30))
+        await self.page.wait_for_function("window.clicked && document.hasFocus()")
+
+    async def where(self, x: int, y: int) -> tuple[int, int]:
+        """Where on the screen a place of the page is."""
+        found = await place(self.page, x, y)
+        return found["x"], found["y"]
+
+    async def finish(self) -> None:
+        await self.agent.finish(self.receipt)
+        await self.agent.look()
+
+
+@pytest.fixture
+async def stand(editor: Agent) -> AsyncIterator[Stand]:
+    page = editor.desktop.browsers.get(editor.browser_id).page(None).page
+    await page.set_content(HTML)
+    await page.evaluate("t.focus()")
+    stand = Stand(editor, page, await editor.begin())
+    yield stand
+    if editor.desktop.holds.active(editor.browser_id) is not None:
+        await stand.finish()

@@ -1,0 +1,139 @@
+"""What a viewer is shown: the held browser, and nothing else of the desktop."""
+
+import asyncio
+import io
+from functools import partial
+from typing import Any
+
+from PIL import Image
+
+from tests.desktop.hands import until
+from tests.desktop.support import Agent
+from tests.desktop.surfaces.programs import eventually, program, window
+from tests.desktop.view.conftest import Stand
+from tests.desktop.view.raw import viewing
+from user_handoff.desktop.desktop import Desktop
+from user_handoff.desktop.input.grab import grab
+
+A = ord("a")
+RED, GREEN, BLACK = (255, 0, 0), (0, 128, 0), (0, 0, 0)
+OPENER = """() => { d.onmouseup = e => {
+  const popup = e.clientX < 120;
+  const opened = open('about:blank', '', popup ? 'width=300,height=200' : '');
+  opened.document.body.style.background = popup ? 'rgb(0, 128, 0)' : 'rgb(255, 0, 0)';
+} }"""
+RIGHT_OF_BROWSERS = (1270, 400)
+"""A place of the screen that no browser covers."""
+
+
+async def picture(desktop: Desktop) -> Image.Image:
+    """What the display shows, and its RFB server serves."""
+    return Image.open(io.BytesIO(await asyncio.to_thread(grab, desktop.display))).convert("RGB")
+
+
+async def colours(desktop: Desktop) -> dict[Any, int]:
+    """How often each colour is on the screen."""
+    shown = (await picture(desktop)).getcolors(1 << 24) or []
+    return {colour: count for count, colour in shown}
+
+
+_most: list[int] = []
+
+
+async def most_of(desktop: Desktop, colour: tuple[int, int, int]) -> None:
+    """Look all the while, and note the most that was ever seen of a colour."""
+    _most[:] = [0]
+    while True:
+        _most[0] = max(_most[0], (await colours(desktop)).get(colour, 0))
+
+
+async def paint(agent: Agent, colour: str) -> None:
+    page = agent.desktop.browsers.get(agent.browser_id).page(None).page
+    await page.evaluate("colour => { document.body.style.background = colour }", colour)
+
+
+async def test_another_browser_is_not_shown_while_this_one_is(stand: Stand, desktop: Desktop) -> None:
+    """E3, F4: also while it opens, moves and asks to be in front; and it is there again afterwards."""
+    other = await Agent.open(desktop)
+    await paint(other, "red")
+    await until(lambda: _has(desktop, RED))
+    async with viewing(stand.view, stand.handoff_id) as viewer:
+        await until(lambda: viewer.picture > 1000)
+        assert (await picture(desktop)).getpixel(RIGHT_OF_BROWSERS) == BLACK
+        watching = asyncio.create_task(most_of(desktop, RED))
+        surface = await desktop.holds.resolve(desktop.browsers.get(other.browser_id))
+        page = desktop.browsers.get(other.browser_id).page(None).page
+        for _ in range(3):
+            desktop.holds._surfaces.raise_window(surface)
+            async with page.expect_popup() as opening:
+                await page.evaluate("void open('about:blank', '', 'width=300,height=200')")
+            await (await opening.value).evaluate("document.body.style.background = 'red'")
+            assert await stand.view._stage.is_clear()
+        watching.cancel()
+        await asyncio.wait([watching])
+        assert _most == [0]
+    await until(lambda: stand.view._stage._thread is None)
+    desktop.holds._surfaces.raise_window(surface)
+    await until(lambda: _has(desktop, RED))
+    await other.close()
+
+
+async def test_keys_and_clicks_reach_no_other_program(stand: Stand, desktop: Desktop) -> None:
+    """B9, E3: a program that takes the focus in the middle of a word gets none of it."""
+    async with viewing(stand.view, stand.handoff_id) as viewer:
+        await stand.enter(viewer)
+        await viewer.press(A)
+        await stand.until("a")
+        with program(desktop.display, window("thief", (60, 80, 500, 300))) as thief:
+            thief.tell("focus", 0)
+            await viewer.press(A)
+            await until(lambda: stand.view._stage._focused and stand.view._stage._clear)
+            await viewer.press(A)
+            await viewer.click(*await stand.where(100, 60))
+            await viewer.press(A)
+            await viewer.until_passed()
+            await stand.page.wait_for_function("t.value.length >= 3")
+            assert set(await stand.text()) == {"a"}
+            assert thief.typed() == ""
+
+
+async def test_popups_dialogs_and_new_tabs_of_the_browser_are_shown(stand: Stand, desktop: Desktop) -> None:
+    """K31: since the picture is that of its real windows."""
+    await stand.page.evaluate(OPENER)
+    async with viewing(stand.view, stand.handoff_id) as viewer:
+        await until(lambda: viewer.picture > 1000)
+        await viewer.take()
+        for x, colour in ((60, GREEN), (160, RED)):
+            await viewer.click(*await stand.where(x, 260))
+            await until(partial(_has, desktop, colour))
+        others = [page for page in stand.page.context.pages if page != stand.page]
+        assert len(others) == 2
+    await stand.finish()
+    for page in others:
+        await page.close()
+
+
+async def test_when_nobody_looks_the_curtain_is_gone(stand: Stand, desktop: Desktop) -> None:
+    async with viewing(stand.view, stand.handoff_id) as viewer:
+        await until(lambda: viewer.picture > 1000)
+        assert stand.view._stage._thread is not None
+    await until(lambda: stand.view._stage._thread is None)
+    with program(desktop.display, window("other", (60, 80, 500, 300))) as other:
+        eventually(lambda: desktop.holds._surfaces.focused() in other.windows)
+
+
+async def _has(desktop: Desktop, colour: tuple[int, int, int]) -> bool:
+    return (await colours(desktop)).get(colour, 0) > 5_000
+
+
+async def test_without_the_curtain_nobody_looks_any_more(stand: Stand) -> None:
+    """E3: it fails closed."""
+    async with viewing(stand.view, stand.handoff_id) as viewer:
+        await stand.enter(viewer)
+
+        def fail(curtain: object) -> None:
+            raise RuntimeError("as a bug would")
+
+        stand.view._stage._call(fail)
+        await until(lambda: viewer.closed == "display")
+        assert stand.view.control.lease is None

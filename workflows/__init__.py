@@ -1,0 +1,1 @@
+"""Durable and deterministic: what happens, in which order."""
