@@ -14,6 +14,15 @@ from user_handoff.contract.handoff import BeginReceipt
 from user_handoff.desktop.view.view import View
 
 
+_SETTLING = """() => {
+  let clicked = false, last = 0;
+  t.onclick = () => { clicked = true };
+  for (const kind of ['focus', 'blur', 'mousedown', 'click'])
+    addEventListener(kind, () => { last = performance.now() }, true);
+  window.settled = () => clicked && document.hasFocus() && performance.now() - last > 300;
+}"""
+
+
 @dataclass
 class Stand:
     """A browser that a person has."""
@@ -41,11 +50,14 @@ class Stand:
             assert await self.text() == text
 
     async def enter(self, viewer: RawViewer) -> None:
-        """Take control, and click into the field: a busy browser takes longer for a click than for keys."""
-        await self.page.evaluate("window.clicked = false; t.onclick = () => { window.clicked = true }")
+        """Take control, click into the field, and wait until it blinks, as people do.
+
+        A busy display takes its time to give a window the keyboard, and may give it twice.
+        """
+        await self.page.evaluate(_SETTLING)
         await viewer.take()
         await viewer.click(*await self.where(30, 30))
-        await self.page.wait_for_function("window.clicked && document.hasFocus()")
+        await self.page.wait_for_function("window.settled()")
 
     async def where(self, x: int, y: int) -> tuple[int, int]:
         """Where on the screen a place of the page is."""

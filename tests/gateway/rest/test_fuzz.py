@@ -14,6 +14,8 @@ REQUESTS = 60
 
 
 @pytest.mark.timeout(240)
+# Hypothesis takes it for a strategy's doing when the gateway's thread uses `random` while it draws.
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module:hypothesis.errors.HypothesisDeprecationWarning")
 async def test_no_request_is_a_fault_of_the_server_and_no_wrong_one_has_an_effect(
     stage: Stage, me: Caller, caplog: pytest.LogCaptureFixture
 ) -> None:
