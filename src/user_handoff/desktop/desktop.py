@@ -118,8 +118,10 @@ class Desktop(Handing):
             epoch = browser.control_epoch
             hold = self.holds.active(browser.browser_id)
             held, resumed = hold is not None, None if hold is None else telling.resumed(hold)
-            look, titles = await asyncio.gather(look_at(page, request, typing=held), browser.titles())
-            boundary, refused = await self._guard.look(browser, page, look)
+            look, beside, titles = await asyncio.gather(
+                look_at(page, request, typing=held), self._guard.read(browser, page), browser.titles()
+            )
+            boundary, refused = self._guard.judge(browser, page, look, beside)
             if not await self.holds.looked(browser, page, epoch):
                 raise make_error(
                     ErrorCode.OBSERVATION_DISCARDED,

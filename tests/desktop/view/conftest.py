@@ -13,7 +13,6 @@ from tests.desktop.view.raw import RawViewer
 from user_handoff.contract.handoff import BeginReceipt
 from user_handoff.desktop.view.view import View
 
-
 _SETTLING = """() => {
   let clicked = false, last = 0;
   t.onclick = () => { clicked = true };

@@ -1,5 +1,6 @@
 """The check right before every effect: what crosses a boundary is refused, whatever door it came by."""
 
+import asyncio
 import contextlib
 from collections.abc import Iterable
 
@@ -60,8 +61,16 @@ class Guard:
 
     # --- looking ---
 
-    async def look(
-        self, browser: ManagedBrowser, page: ManagedPage, look: Look
+    async def read(self, browser: ManagedBrowser, page: ManagedPage) -> tuple[PageFacts, tuple[str, ...]]:
+        """What the stop list has to know of a page beside its snapshot: its fields, and the frames that are seen.
+
+        It needs nothing of the snapshot, so that both are asked at once.
+        """
+        frames = _matching(page, self.rules(browser))
+        return await asyncio.gather(facts_of_page(page, "fields"), seen_frames(page, frames))
+
+    def judge(
+        self, browser: ManagedBrowser, page: ManagedPage, look: Look, beside: tuple[PageFacts, tuple[str, ...]]
     ) -> tuple[Boundary | None, tuple[Refused, ...]]:
         """What of the stop list a snapshot shows: the page's own boundary, and the elements that are refused.
 
@@ -69,9 +78,10 @@ class Guard:
             browser: The browser.
             page: The page that was looked at.
             look: The snapshot.
+            beside: What was read beside it.
         """
-        bound = look.ids
-        rules, facts = self.rules(browser), await facts_of_page(page, "fields")
+        bound, (facts, frames) = look.ids, beside
+        rules = self.rules(browser)
         shown = [
             _bound(f"{bound.snapshot_id}.{ref}", binding)
             for ref, binding in bound.elements.items()
@@ -81,7 +91,7 @@ class Guard:
             url=page.page.url,
             controls=(*shown, *_shown(facts.controls)),
             status=facts.status,
-            frames=await seen_frames(page, _matching(page, rules)),
+            frames=frames,
         )
         boundary = rules.boundary(page.page_id, seen)
         if boundary is not None:
