@@ -143,7 +143,7 @@ class StopList:
     def _walls(self, seen: Seen) -> Iterator[Met]:
         for rule in self.rules:
             if isinstance(rule, WallRule):
-                controls = [(s.role, name, s.tokens) for s in seen.controls for name in s.names or ("",)]
+                controls = ((s.role, name, s.tokens) for s in seen.controls for name in s.names or ("",))
                 if why := signals(seen.url, seen.status, controls):
                     yield rule, "; ".join(why)
 

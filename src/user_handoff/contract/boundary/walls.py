@@ -1,7 +1,7 @@
 """Signs of a sign-in wall. Nothing here gets past one: it is told, and handed over."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit
 
 from user_handoff.contract.boundary.phrases import whole
@@ -20,7 +20,7 @@ _BUTTON = re.compile(whole(SIGNS_IN), re.IGNORECASE)
 _FIELD = re.compile(whole(NAMES_AN_ACCOUNT), re.IGNORECASE)
 
 
-def signals(url: str, status: int | None, controls: list[tuple[str, str, frozenset[str]]]) -> tuple[str, ...]:
+def signals(url: str, status: int | None, controls: Iterable[tuple[str, str, frozenset[str]]]) -> tuple[str, ...]:
     """Why a page is a sign-in wall, in words that give away nothing of it; empty where it is none.
 
     One strong sign is enough (the answer's status is 401 or 407), or two weak ones of different kinds: the status 403,
@@ -35,7 +35,7 @@ def signals(url: str, status: int | None, controls: list[tuple[str, str, frozens
         return (f"status {status}",)
     found = list(_around(url, status))
     if found:  # of the controls there is one sign at most, which is not enough alone
-        found += _among(status, controls)
+        found += _among(status, list(controls))
     return tuple(found) if len(found) > 1 else ()
 
 
