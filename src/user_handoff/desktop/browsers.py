@@ -87,7 +87,7 @@ class Browsers:
     def pid_of(self, browser_id: str) -> int | None:
         """The main process of a browser; None where it does not live."""
         browser = self._known.get(browser_id)
-        return browser.record.browser.pid if browser is not None else None
+        return None if browser is None or browser.lost else browser.record.browser.pid
 
     @property
     def free(self) -> bool:

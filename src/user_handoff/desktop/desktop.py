@@ -162,7 +162,7 @@ class Desktop(Handing):
             Held: `desktop_held`: a picture, while any handoff is on this desktop.
             Refused: `observation_discarded` where control changed hands meanwhile.
         """
-        look = await self._computer.observe(request, self._pid_of)
+        look = await self._computer.observe(request, self.browsers.pid_of)
         return look.model_copy(update={"windows": await told(look.windows, self.browsers.living)})
 
     async def check(self, request: h.CheckCondition) -> Observation:
@@ -218,9 +218,3 @@ class Desktop(Handing):
             HandoffError: Typed, with what is known of the outcome.
         """
         return await self._effects.native(self._computer, effect, self.browsers.living)
-
-    def _pid_of(self, browser_id: str) -> int | None:
-        try:
-            return self.browsers.get(browser_id).record.browser.pid
-        except HandoffError:
-            return None
