@@ -17,6 +17,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from user_handoff.contract.errors import ErrorCode, HandoffError, make_error
 from user_handoff.contract.failures import from_failure
 from user_handoff.contract.ids import ID_PATTERN
+from user_handoff.contract.takeover import unknown_takeover
 
 _LOST: Final = frozenset(
     {
@@ -93,17 +94,6 @@ def unknown_handoff(handoff_id: str) -> HandoffError:
         holds="Nothing was changed.",
         do_next="Check its id, or ask for its summary.",
         handoff_id=handoff_id[:210],
-    )
-
-
-def unknown_takeover(takeover_id: str) -> HandoffError:
-    """No takeover has this id, or it has ended and takes no requests."""
-    return make_error(
-        ErrorCode.UNKNOWN_TAKEOVER,
-        "There is no such takeover, or it has ended.",
-        holds="Nothing was changed.",
-        do_next="List them: handoff takeover status.",
-        takeover_id=takeover_id[:140],
     )
 
 

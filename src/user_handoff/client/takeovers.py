@@ -6,12 +6,12 @@ from typing import Any
 from temporalio.client import WithStartWorkflowOperation
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 
-from user_handoff.client.calls import safe_id, unknown_takeover
+from user_handoff.client.calls import safe_id
 from user_handoff.client.desktop import DesktopClient
 from user_handoff.contract.errors import ErrorCode, Gone, HandoffError, make_error
 from user_handoff.contract.ids import new_id, parse_takeover
 from user_handoff.contract.names import SearchAttributes, Workflows, desktop_queue
-from user_handoff.contract.takeover import GiveBack, TakeoverBegun, TakeoverRequest, TakeoverSummary
+from user_handoff.contract.takeover import GiveBack, TakeoverBegun, TakeoverRequest, TakeoverSummary, unknown_takeover
 
 
 class TakeoverClient(DesktopClient):

@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 
 from user_handoff.contract.base import Model
 from user_handoff.contract.changes import Changes
-from user_handoff.contract.errors import ErrorCode
+from user_handoff.contract.errors import ErrorCode, HandoffError, make_error
 from user_handoff.contract.ids import Id, new_id, takeover_workflow_id
 
 MAX_TAKEOVER_SECONDS = 600
@@ -202,3 +202,14 @@ class GuardTakeover(Model):
     takeover_id: str
     browser_id: Id
     known: TakeoverState
+
+
+def unknown_takeover(takeover_id: str) -> HandoffError:
+    """No takeover has this id, or it has ended and takes no requests."""
+    return make_error(
+        ErrorCode.UNKNOWN_TAKEOVER,
+        "There is no such takeover, or it has ended.",
+        holds="Nothing was changed.",
+        do_next="List them: handoff takeover status.",
+        takeover_id=takeover_id[:140],
+    )

@@ -11,7 +11,7 @@ from starlette.websockets import WebSocket
 from user_handoff.client.takeovers import TakeoverClient
 from user_handoff.contract.errors import ErrorCode, HandoffError, OutcomeUnknown, make_error
 from user_handoff.contract.ids import new_id, takeover_workflow_id
-from user_handoff.contract.takeover import TakeoverState, TakeoverSummary
+from user_handoff.contract.takeover import TakeoverState, TakeoverSummary, unknown_takeover
 from user_handoff.contract.view import AdmitViewer
 from user_handoff.gateway.bodies import read_body, read_form, same_origin
 from user_handoff.gateway.languages import words_for
@@ -127,9 +127,7 @@ class TakeoverPages:
         path = request.path_params
         summary = await self._client.takeover(takeover_workflow_id(path["browser_id"], path["number"]))
         if summary.by != who.name[:200] or summary.role != "operator":
-            raise make_error(
-                ErrorCode.UNKNOWN_TAKEOVER, "There is no such takeover of yours.", holds="Nothing was done."
-            )
+            raise unknown_takeover(summary.takeover_id)
         return summary
 
     def _refused(self, request: Request, error: Exception) -> Response:

@@ -142,7 +142,7 @@ class Takeovers:
             raise
         record = self._holds.record(request.takeover_id)
         if record is None or record.taken is None:
-            raise telling.unknown(request.takeover_id)
+            raise t.unknown_takeover(request.takeover_id)
         if leased:
             self.witness.started(record, request)
         self._keep_time(browser, record)
@@ -269,7 +269,7 @@ class Takeovers:
     def _known(self, takeover_id: str) -> HoldRecord:
         record = self._holds.record(takeover_id)
         if record is None or record.taken is None:
-            raise telling.unknown(takeover_id)
+            raise t.unknown_takeover(takeover_id)
         return record
 
     # --- after a restart ---

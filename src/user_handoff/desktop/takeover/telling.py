@@ -64,17 +64,6 @@ def resumed(record: HoldRecord) -> Resumed | None:
     )
 
 
-def unknown(takeover_id: str) -> HandoffError:
-    """No takeover has this id here."""
-    return make_error(
-        ErrorCode.UNKNOWN_TAKEOVER,
-        "There is no such takeover.",
-        holds="Nothing was changed.",
-        do_next="List them with `handoff takeover status`.",
-        takeover_id=takeover_id[:140],
-    )
-
-
 def over(takeover_id: str) -> HandoffError:
     """It has ended: nothing brings it back."""
     return make_error(
