@@ -23,6 +23,8 @@ from user_handoff.worker.doors import watch_grants
 log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 30.0
+_LOOK_SECONDS = 1.0
+"""How often it is looked whether other browsers live here: who wants to take one over picks from what was told."""
 
 
 async def run_runner(client: Client, settings: DesktopSettings, stop: asyncio.Event, ready: asyncio.Event) -> None:
@@ -100,6 +102,7 @@ class _Workers:
 
 async def _presence(client: Client, desktop: Desktop, settings: DesktopSettings) -> None:
     while True:
+        told = desktop.browsers.ids
         try:
             info = runner_info(desktop, virtual=settings.virtual is not False)
             await client.start_workflow(
@@ -112,7 +115,15 @@ async def _presence(client: Client, desktop: Desktop, settings: DesktopSettings)
             )
         except RPCError as error:
             log.warning("the presence of this desktop could not be told: %s", error.status.name)
-        await asyncio.sleep(HEARTBEAT_SECONDS)
+        await _until_due(desktop, told)
+
+
+async def _until_due(desktop: Desktop, told: tuple[str, ...]) -> None:
+    """Wait for the next beat, or until other browsers live here than was told."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(HEARTBEAT_SECONDS):
+            while desktop.browsers.ids == told:  # noqa: ASYNC110  (one look each second, whoever opens or closes)
+                await asyncio.sleep(_LOOK_SECONDS)
 
 
 def runner_info(desktop: Desktop, *, virtual: bool) -> RunnerInfo:

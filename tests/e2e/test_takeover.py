@@ -9,10 +9,13 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Browser, Page, expect
 
+from tests.e2e.notes import Notes
 from tests.e2e.stack import OWNER, Stack
+from tests.e2e.test_view import DESK
 from tests.gateway.browsing import person, running_chromium
+from tests.waiting import until
 from user_handoff.cli.temporal import embedded_environment
 from user_handoff.client.access import Access
 from user_handoff.client.takeovers import TakeoverClient
@@ -26,18 +29,60 @@ from user_handoff.contract.browser import (
     SnapshotRequest,
 )
 from user_handoff.contract.ids import new_id
+from user_handoff.contract.locking import LockUi, UiLocked
 from user_handoff.contract.names import Activities
 from user_handoff.contract.session import Scope
 from user_handoff.contract.takeover import TakeoverEnd
 
 
+@pytest.fixture(scope="module")
+async def chromium() -> AsyncIterator[Browser]:
+    async with running_chromium() as browser:
+        yield browser
+
+
 @pytest.fixture
 async def browser_id(stack: Stack) -> AsyncIterator[str]:
+    async with opened(stack, f"{stack.portal.url}/login") as browser_id:
+        yield browser_id
+
+
+@contextlib.asynccontextmanager
+async def opened(stack: Stack, url: str) -> AsyncIterator[str]:
+    """A browser of an agent's."""
     browser_id = new_id("b")
-    spec = OpenBrowser(browser_id=browser_id, session_id="s_test", owner=OWNER, url=f"{stack.portal.url}/login")
+    spec = OpenBrowser(browser_id=browser_id, session_id="s_test", owner=OWNER, url=url)
     await stack.ask(Activities.OPEN_BROWSER, spec, BrowserInfo)
     yield browser_id
     await stack.ask(Activities.CLOSE_BROWSER, BrowserRequest(browser_id=browser_id), type(None))
+
+
+@contextlib.asynccontextmanager
+async def operator(stack: Stack, chromium: Browser) -> AsyncIterator[Page]:
+    """Somebody who operates, where they take browsers over."""
+    access = Access(stack.handoffs)
+    key = await access.create_key("operator:quill", [Scope.HANDOFFS_OPERATE])
+    await access.aclose()
+    async with person(chromium, f"{stack.server.facts()['gateway_url']}/", **DESK) as page:
+        await page.locator("input[name=key]").fill(key)
+        await page.locator("form button").first.click()
+        await page.get_by_role("link", name="Take a browser over").click()
+        yield page
+
+
+async def take_control(page: Page) -> None:
+    """In the live view of what was taken over."""
+    view = page.locator("#view")
+    await expect(view).to_have_attribute("data-state", "watching", timeout=20_000)
+    await view.get_by_role("button", name="Take control").click()
+    await expect(view).to_have_attribute("data-state", "control", timeout=10_000)
+
+
+async def give_back(page: Page, note: str) -> None:
+    """With a word."""
+    await page.locator("input[name=note]").fill(note)
+    await page.get_by_role("button", name="Give it back").click()
+    await expect(page.get_by_role("heading")).to_have_text("The browser is the agent's again", timeout=20_000)
 
 
 @contextlib.asynccontextmanager
@@ -106,25 +151,15 @@ async def test_interrupted_it_goes_back_without_a_word(stack: Stack, browser_id:
 
 
 async def test_an_operator_takes_it_over_on_a_page_acts_in_the_view_and_gives_it_back(
-    stack: Stack, browser_id: str
+    stack: Stack, chromium: Browser, browser_id: str
 ) -> None:
     """B8, E3: on a virtual desktop, elsewhere; what they type arrives, and the agent is told a role and no name."""
-    access = Access(stack.handoffs)
-    key = await access.create_key("operator:quill", [Scope.HANDOFFS_OPERATE])
-    await access.aclose()
-    gateway = str(stack.server.facts()["gateway_url"])
-    async with running_chromium() as chromium, person(chromium, f"{gateway}/") as page:
-        await page.locator("input[name=key]").fill(key)
-        await page.locator("form button").first.click()
-        await page.get_by_role("link", name="Take a browser over").click()
+    async with operator(stack, chromium) as page:
         form = page.locator("form").last
         await form.locator("input[name=browser_id]").fill(browser_id)
         await form.locator("input[name=why]").fill("the wrong account")
         await form.get_by_role("button", name="Take over").click()
-        view = page.locator("#view")
-        await expect(view).to_have_attribute("data-state", "watching", timeout=20_000)
-        await view.get_by_role("button", name="Take control").click()
-        await expect(view).to_have_attribute("data-state", "control", timeout=10_000)
+        await take_control(page)
         info = await stack.ask(Activities.BROWSER_INFO, BrowserRequest(browser_id=browser_id), BrowserInfo)
         assert info.held_by is not None and info.held_by.role == "operator"
         for _ in range(8):  # to whichever field is the next
@@ -132,10 +167,33 @@ async def test_an_operator_takes_it_over_on_a_page_acts_in_the_view_and_gives_it
             await page.keyboard.type("q")
         while "[value withheld]" not in (await look(stack, browser_id)).text:  # noqa: ASYNC110
             await asyncio.sleep(0.1)
-        await page.locator("input[name=note]").fill("done")
-        await page.get_by_role("button", name="Give it back").click()
-        await expect(page.get_by_role("heading")).to_have_text("The browser is the agent's again", timeout=20_000)
+        await give_back(page, "done")
     seen = await look(stack, browser_id)
     assert seen.resumed is not None
     assert (seen.resumed.role, seen.resumed.note) == ("operator", "done")
     assert "quill" not in seen.model_dump_json()
+
+
+async def test_an_operator_ends_the_lock_of_their_input_by_one_click_and_types(stack: Stack, chromium: Browser) -> None:
+    """C7, E3: what they type meanwhile is dropped, and what they type afterwards is in the held browser."""
+    async with operator(stack, chromium) as page, Notes().serving() as notes, opened(stack, notes.url) as browser_id:
+        form = page.locator("form", has=page.locator(f"input[value={browser_id}]"))
+        async with asyncio.timeout(10):  # listed within about two seconds; this machine may be busy
+            while not await form.count():
+                await page.reload()
+        await form.get_by_role("button", name="Take over").click()
+        await take_control(page)
+        canvas = page.locator("#view canvas")
+        await canvas.click()
+        await until(lambda: "mouseup 0" in notes.keys)
+        lock = LockUi(browser_id=browser_id, owner=OWNER, seconds=60)
+        await stack.ask(Activities.LOCK_UI, lock, UiLocked)
+        override = page.get_by_role("button", name="Let me type")
+        await expect(override).to_be_visible()
+        await page.keyboard.type("lost")
+        await override.click()
+        await expect(override).to_be_hidden()
+        await page.keyboard.type("Hi, ada")
+        await until(lambda: notes.text.strip("\n") == "Hi, ada")
+        await give_back(page, "done")
+        assert (await look(stack, browser_id)).resumed is not None

@@ -123,7 +123,10 @@ class View {
     };
     this.takes = button("take", () => this.take());
     this.gives = button("give", () => this.tell({ t: "control", want: false }));
-    this.overrides = button("override", () => this.tell({ t: "override" }));
+    this.overrides = button("override", () => {
+      this.tell({ t: "override" });
+      this.keys.focus({ preventScroll: true }); // the button is about to go, and typing goes where the focus is
+    });
     this.keyboard = button("keyboard", () => this.keys.focus({ preventScroll: true }));
     this.pastes = button("paste", () => this.askForText());
     this.whole = button("whole", () => this.zoom(1, 0, 0));
