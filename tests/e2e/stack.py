@@ -1,6 +1,5 @@
 """The real parts in processes of their own, so that a test can kill any of them."""
 
-import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator
@@ -19,6 +18,7 @@ from temporalio.worker import Worker
 from examples import person
 from examples.agent import QUEUE, Exported, ExportInvoices, count_rows
 from examples.portal import Portal
+from tests.waiting import until
 from user_handoff.cli.engine import EmbeddedTemporal
 from user_handoff.cli.parts import Command
 from user_handoff.cli.temporal import embedded_environment
@@ -116,12 +116,11 @@ class Stack:
 
     async def held(self) -> Summary:
         """The one handoff that a person is waited for, once it is held."""
-        async with asyncio.timeout(40):
-            while True:
-                for summary in await self.handoffs.waiting():
-                    if summary.state is HandoffState.HELD:
-                        return summary
-                await asyncio.sleep(0.05)
+
+        async def held() -> Summary | None:
+            return next((each for each in await self.handoffs.waiting() if each.state is HandoffState.HELD), None)
+
+        return await until(held, 40)
 
     async def sign_in(self, summary: Summary) -> None:
         """The person signs in, by native input at the exact window."""
@@ -160,6 +159,13 @@ class Stack:
         """What an agent sees of the page."""
         browser_id = Association.parse(summary.handoff_id).browser_id
         return await self.ask(Activities.SNAPSHOT, SnapshotRequest(browser_id=browser_id), Snapshot)
+
+    async def look_again(self, handoff_id: str) -> None:
+        """The agent's look that ends the recovery: not before the browser is back with it."""
+        summary = await until(
+            lambda: self.handoffs.summary(handoff_id), 30, wanted=lambda seen: seen.state is HandoffState.RECOVERING
+        )
+        await self.look(summary)
 
     async def refusal_of_an_effect(self, summary: Summary) -> ErrorCode:
         """The code with which an agent's effect on the page is refused."""

@@ -97,7 +97,7 @@ async def test_done_through_the_view_without_the_step_is_told_as_not_verified(st
     async with person(chromium, await link_to(stack, request.handoff_id), **DESK) as page:
         await take_control(page)
         await page.get_by_role("button", name="Done").click()
-        await stack.look(await stack.handoffs.summary(request.handoff_id))
+        await stack.look_again(request.handoff_id)
         await expect(page.get_by_role("heading", level=1)).to_have_text(
             texts.ENDS[Result.NOT_VERIFIED][0], timeout=20_000
         )

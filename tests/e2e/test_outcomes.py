@@ -5,6 +5,7 @@ from temporalio.client import WorkflowFailureError
 
 from examples import person
 from tests.e2e.stack import Stack
+from user_handoff.contract.conditions import Url
 from user_handoff.contract.errors import ErrorCode, NotCompleted
 from user_handoff.contract.failures import from_failure
 from user_handoff.contract.handoff import Answer, HandoffState, Result
@@ -12,16 +13,15 @@ from user_handoff.contract.handoff import Answer, HandoffState, Result
 
 async def test_done_on_an_error_page_is_not_verified(stack: Stack) -> None:
     """A20, B4, K20: the page says 200, the person says done, and nobody is signed in."""
-    agent = await stack.start_agent()
-    held = await stack.held()
-    assert held.receipt is not None
-    await person.act("wrong-password", stack.display, held.receipt.surface.window_id, stack.portal)
+    request, receipt = await stack.begin(verify=Url("**/invoices"), verify_seconds=1)
+    held = await stack.handoffs.summary(request.handoff_id)
+    await person.act("wrong-password", stack.display, receipt.surface.window_id, stack.portal)
     await stack.answer(held)
-    with pytest.raises(WorkflowFailureError) as failed:
-        await agent.result()
-    error = from_failure(failed.value.cause)
-    assert isinstance(error, NotCompleted)
-    assert error.code is ErrorCode.NOT_VERIFIED
+    await stack.look_again(held.handoff_id)
+    outcome = await stack.handoffs.result(request.handoff_id)
+    with pytest.raises(NotCompleted) as failed:
+        outcome.require_verified()
+    assert failed.value.code is ErrorCode.NOT_VERIFIED
     await stack.close(held)
 
 

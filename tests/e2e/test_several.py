@@ -28,12 +28,12 @@ async def test_two_people_work_at_once_and_each_ends_only_their_own(stack: Stack
             held = [await stack.handoffs.summary(request.handoff_id) for request, _ in begun]
             await asyncio.gather(*(each.sign_in(summary) for each, summary in zip(pair, held, strict=True)))
             await answer(stack, first.handoff_id, "robin")
-            await stack.look(held[0])
+            await stack.look_again(first.handoff_id)
             await stack.handoffs.result(first.handoff_id)
             assert (await other.browser(held[1])).state == "held"
             assert await other.refusal_of_an_effect(held[1]) is ErrorCode.BROWSER_HELD
             await answer(other, second.handoff_id, "kim")
-            await other.look(held[1])
+            await other.look_again(second.handoff_id)
             await stack.handoffs.result(second.handoff_id)
             for each, summary, receipt, by in zip(pair, held, (mine, theirs), ("robin", "kim"), strict=True):
                 told = await stack.handoffs.summary(summary.handoff_id)

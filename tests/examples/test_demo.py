@@ -53,7 +53,6 @@ async def test_the_demo_hands_over_verifies_exports_and_leaves_nothing_behind() 
     assert (report["outcome"], report["verified"], report["exported_rows"]) == ("verified", True, 12)
     assert report["refusals"] == ["browser_held", "browser_held", "desktop_held"]
     assert report["secrets_found"] == 0
-    assert report["seconds"] < 60
     assert {Path(picture).name for picture in report["pictures"]} == PICTURES
 
 
