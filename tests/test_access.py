@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from temporalio.testing import WorkflowEnvironment
 
+from tests.waiting import until
 from tests.workflows.handoffs import start_server
 from user_handoff.client import HandoffClient
 from user_handoff.client.access import Access
@@ -212,6 +213,35 @@ async def test_a_revoked_grant_is_refused_within_a_second_in_every_process(
     assert (await access.revoke_grant(token)).revoked
 
 
+async def test_a_revoked_key_ends_the_grants_that_were_issued_with_it_and_no_other(
+    access: Access, elsewhere: Access, session_id: str
+) -> None:
+    """C1: within a second, in every process."""
+    key = await access.create_key(OWNER, [])
+    other = await access.create_key(OWNER, [])
+    token, issued = await access.issue_grant(session_id, OWNER, key=key)
+    stay = [(await access.issue_grant(session_id, OWNER, key=with_key))[0] for with_key in (other, None)]
+    assert await elsewhere.grant(token) == issued
+    assert issued.key_id is not None
+    await access.revoke_key(issued.key_id)
+    assert await code(access.grant(token)) is ErrorCode.GRANT_REVOKED
+    assert await code(access.standing_grant(session_id, issued.grant_id)) is ErrorCode.GRANT_REVOKED
+    await refused_within(1.1, lambda: elsewhere.grant(token), ErrorCode.GRANT_REVOKED)
+    for each in stay:
+        assert not (await elsewhere.grant(each)).revoked
+    assert [view.revoked for view in await access.grants(session_id)] == [True, False, False]
+
+
+async def test_a_grant_is_issued_with_a_valid_key_of_the_owner_alone(access: Access, session_id: str) -> None:
+    """A5, C1."""
+    theirs = await access.create_key("agent:other", [])
+    assert await code(access.issue_grant(session_id, OWNER, key=theirs)) is ErrorCode.NOT_OWNER
+    mine = await access.create_key(OWNER, [])
+    await access.revoke_key((await access.principal(mine)).key_id)
+    assert await code(access.issue_grant(session_id, OWNER, key=mine)) is ErrorCode.UNAUTHORIZED
+    assert await access.grants(session_id) == ()
+
+
 async def test_a_grant_that_was_issued_a_moment_ago_is_known_in_every_process(
     access: Access, elsewhere: Access, session_id: str
 ) -> None:
@@ -306,9 +336,7 @@ async def test_the_audit_has_the_last_hundred_calls_in_order(
 async def test_calls_reach_the_audit_by_themselves(access: Access, elsewhere: Access, session_id: str) -> None:
     """C8."""
     await access.audit(session_id, entry(1, outcome="browser_held"))
-    async with asyncio.timeout(30):
-        while not (kept := await elsewhere.read_audit(session_id)):  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    kept = await until(lambda: elsewhere.read_audit(session_id), 30)
     assert [(e.action, e.outcome) for e in kept] == [("click 1", "browser_held")]
 
 

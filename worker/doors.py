@@ -7,8 +7,8 @@ from temporalio.client import Client, WorkflowQueryRejectedError
 from temporalio.common import QueryRejectCondition
 from temporalio.service import RPCError, RPCStatusCode
 
-from user_handoff.contract.access import SessionAccess
-from user_handoff.contract.ids import session_workflow_id
+from user_handoff.contract.access import Keys, SessionAccess, ended_with_keys, keys_asked
+from user_handoff.contract.ids import KEYS_WORKFLOW_ID, session_workflow_id
 from user_handoff.contract.names import Workflows
 from user_handoff.desktop.desktop import Desktop
 
@@ -37,6 +37,12 @@ async def watch_grants(client: Client, desktop: Desktop) -> None:
             if error.status is RPCStatusCode.NOT_FOUND:
                 return None
             raise
-        return found
+        return ended_with_keys(found, await _keys(client)) if keys_asked(found) else found
 
     await desktop.granted_doors.run(ask)
+
+
+async def _keys(client: Client) -> Keys:
+    handle = client.get_workflow_handle(KEYS_WORKFLOW_ID)
+    found: Keys = await handle.query(Workflows.VIEW, result_type=Keys, rpc_timeout=_PATIENCE)
+    return found

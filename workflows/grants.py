@@ -72,6 +72,7 @@ class Grants(Model):
                 expires_at=now + timedelta(seconds=grant.expires_in_seconds),
                 require_version=grant.require_version,
                 auth_version=self.auth_version,
+                key_id=grant.key_id,
             )
             self.records[grant.grant_id] = GrantRecord(view=view, sha256=grant.sha256)
             self._forget(now)

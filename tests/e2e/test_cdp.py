@@ -5,13 +5,17 @@ import json
 import os
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
+from pathlib import Path
 
+import httpx
 import pytest
 from playwright.async_api import async_playwright
 
 from tests.cli.conftest import command
+from tests.desktop.host.raw import raw_client
 from tests.e2e.stack import OWNER, Stack
 from user_handoff.client.access import Access
+from user_handoff.client.doors import DoorClient
 from user_handoff.contract.browser import BrowserInfo, BrowserRequest, OpenBrowser
 from user_handoff.contract.ids import new_id
 from user_handoff.contract.names import Activities
@@ -92,6 +96,30 @@ async def test_a_grant_opens_a_door_only_with_the_scope_for_it(stack: Stack, bro
         await asyncio.wait_for(gone.wait(), 1)
     assert (await cdp_url(stack, other, "--grant", grant.grant_id))[0] == 3
     await stack.ask(Activities.CLOSE_BROWSER, BrowserRequest(browser_id=other), type(None))
+    await access.aclose()
+
+
+async def test_a_revoked_key_ends_the_grant_that_was_issued_with_it_and_the_grants_door(stack: Stack) -> None:
+    """C1, C2, F9: the agent is refused, and the program cut off, within a second or so."""
+    browser_id = await opened(stack, Scope.BROWSER_CDP)
+    info = await stack.ask(Activities.BROWSER_INFO, BrowserRequest(browser_id=browser_id), BrowserInfo)
+    assert info.session_id is not None
+    access = Access(stack.handoffs)
+    key = await access.create_key(OWNER, [])
+    token, grant = await access.issue_grant(info.session_id, OWNER, key=key)
+    secret, door = await DoorClient(stack.client).open_door(browser_id, grant_id=grant.grant_id)
+    headers = {"accept": "application/json, text/event-stream"}
+    ping = {"jsonrpc": "2.0", "id": 7, "method": "ping"}
+    async with (
+        httpx.AsyncClient(base_url=str(stack.server.facts()["gateway_url"]), headers=headers) as http,
+        raw_client(Path(door.socket), f"/agent/{secret}") as program,
+    ):
+        assert (await program.call("Browser.getVersion"))["result"]["product"]
+        await access.revoke_key((await access.principal(key)).key_id)
+        await asyncio.wait_for(program.connection.wait_closed(), 2)
+        error = (await http.post(f"/agent/{token}", json=ping)).json()["error"]
+        assert (error["code"], error["data"]["code"]) == (-32002, "grant_revoked")
+    await stack.ask(Activities.CLOSE_BROWSER, BrowserRequest(browser_id=browser_id), type(None))
     await access.aclose()
 
 

@@ -22,6 +22,8 @@ from user_handoff.contract.access import (
     IssueGrant,
     RevokeGrant,
     SessionAccess,
+    ended_with_keys,
+    keys_asked,
     why_over,
 )
 from user_handoff.contract.errors import ErrorCode, HandoffError, make_error
@@ -61,6 +63,7 @@ class Access(KeyAccess):
         expires_in_seconds: float = GRANT_SECONDS,
         require_version: int | None = None,
         by: str = "",
+        key: str | None = None,
     ) -> tuple[str, GrantView]:
         """Let an agent into one session, for a while.
 
@@ -72,15 +75,17 @@ class Access(KeyAccess):
             expires_in_seconds: At most a day.
             require_version: The version of the session that was seen: the grant is good for no other.
             by: Who issues it, for the audit.
+            key: The owner's key that it is issued with: when that is revoked, the grant is over.
 
         Returns:
             ``hg_{session_id}.{secret}``, which cannot be asked for again, and what it allows.
 
         Raises:
             Refused: ``session_not_found``, ``session_closed``, ``not_owner``, ``stale_version`` or
-                ``invalid_request``.
+                ``invalid_request``; ``unauthorized``: the key lets nobody in.
         """
         grant_id = new_id("g")
+        key_id = None if key is None else await self._key_of(owner, key)
         exact = await self._client.exact_session(session_id, owner, grant_id)
         token = new_token("hg", exact)
         with made_of_sense():
@@ -88,7 +93,8 @@ class Access(KeyAccess):
                 grant_id=grant_id,
                 sha256=token_hash(token),
                 owner=owner,
-                by=by,
+                by=by or (f"key {key_id}" if key_id else ""),
+                key_id=key_id,
                 capabilities=capabilities if capabilities == "all" else tuple(capabilities),
                 projections=tuple(projections),
                 expires_in_seconds=expires_in_seconds,
@@ -139,7 +145,8 @@ class Access(KeyAccess):
         if session_id is None:
             raise _unknown_grant()
         # It may have been issued a moment ago, elsewhere.
-        session = await self._sessions.get(session_id, lambda kept: bool(_granted(kept, token)))
+        kept = await self._sessions.get(session_id, lambda kept: bool(_granted(kept, token)))
+        session = await self._ended_with_keys(kept)
         found = _granted(session, token)
         if session is None or not found:
             raise _unknown_grant()
@@ -153,7 +160,7 @@ class Access(KeyAccess):
         Raises:
             Refused: ``session_not_found``.
         """
-        session = await self._look(session_id)
+        session = await self._ended_with_keys(await self._look(session_id))
         if session is None:
             raise make_error(ErrorCode.SESSION_NOT_FOUND, "There is no such session.", do_next="Open one.")
         return tuple(record.view for record in session.grants)
@@ -164,7 +171,7 @@ class Access(KeyAccess):
         Raises:
             HandoffError: As `grant` does.
         """
-        session = await self._look(session_id)
+        session = await self._ended_with_keys(await self._look(session_id))
         found = next((each for each in session.grants if each.view.grant_id == grant_id), None) if session else None
         if session is None or found is None:
             raise _unknown_grant()
@@ -195,6 +202,27 @@ class Access(KeyAccess):
         await self._audit.close()
 
     # --- asking ---
+
+    async def _key_of(self, owner: str, key: str) -> str:
+        """The id of a key of the owner's."""
+        principal = await self.principal(key)
+        if principal.name != owner:
+            raise make_error(
+                ErrorCode.NOT_OWNER,
+                "The key is of another principal than the session.",
+                holds="Nothing was granted.",
+                do_next="Use a key of the session's owner.",
+            )
+        return principal.key_id
+
+    async def _ended_with_keys(self, session: SessionAccess | None) -> SessionAccess | None:
+        """The session, with those grants taken back whose key was revoked."""
+        asked = keys_asked(session) if session else None
+        if session is None or not asked:
+            return session
+        # One that is not known may have been made a moment ago, elsewhere.
+        keys = await self._keys.get("", lambda kept: asked <= {record.view.key_id for record in kept.keys})
+        return ended_with_keys(session, keys)
 
     async def _look(self, session_id: str) -> SessionAccess | None:
         handle = self._client.temporal.get_workflow_handle(session_workflow_id(session_id))
@@ -241,7 +269,7 @@ def _refusal(record: GrantRecord, session: SessionAccess) -> HandoffError | None
 
 _OVER: Final = {
     ErrorCode.SESSION_CLOSED: ("The session is closed.", "Open another session."),
-    ErrorCode.GRANT_REVOKED: ("The grant was taken back.", "Have another issued."),
+    ErrorCode.GRANT_REVOKED: ("The grant was taken back, or the key that it was issued with.", "Have another issued."),
     ErrorCode.GRANT_EXPIRED: ("The grant's time is over.", "Have another issued."),
     ErrorCode.AUTH_CONTEXT_CHANGED: ("A person has signed in since the grant was issued.", "Have another issued."),
 }

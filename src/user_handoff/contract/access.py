@@ -90,6 +90,8 @@ class IssueGrant(Model):
     """Who must own the session."""
     by: Who = ""
     """Who issues it, for the audit; none: the owner."""
+    key_id: Id | None = None
+    """The key that it is issued with, and ends with; None: with none, and it ends by itself alone."""
     capabilities: Literal["all"] | tuple[Capability, ...] = "all"
     projections: tuple[str, ...] = ()
     """Fields of results that the agent gets; none: all of them."""
@@ -111,6 +113,8 @@ class GrantView(Model):
     require_version: int | None
     auth_version: int
     """How many times the person had signed in for this session when the grant was issued."""
+    key_id: Id | None = None
+    """The key that it was issued with, and ends with."""
     revoked: bool = False
 
 
@@ -138,6 +142,23 @@ class SessionAccess(Model):
     version: int
     auth_version: int
     grants: tuple[GrantRecord, ...] = ()
+
+
+def keys_asked(session: SessionAccess) -> set[str]:
+    """The keys that have to stand for some grant of the session to stand."""
+    return {each.view.key_id for each in session.grants if each.view.key_id is not None and not each.view.revoked}
+
+
+def ended_with_keys(session: SessionAccess, keys: Keys) -> SessionAccess:
+    """The session with those grants taken back whose key lets nobody in now: it was revoked, or there is none."""
+    ended = keys_asked(session) - {each.view.key_id for each in keys.keys if each.view.revoked_at is None}
+    grants = tuple(
+        each.model_copy(update={"view": each.view.model_copy(update={"revoked": True})})
+        if each.view.key_id in ended
+        else each
+        for each in session.grants
+    )
+    return session.model_copy(update={"grants": grants})
 
 
 def why_over(grant: GrantView, session: SessionAccess) -> ErrorCode | None:
