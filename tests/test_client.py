@@ -16,6 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.testing import WorkflowEnvironment
 
 from tests.cut_wire import CutWire
+from tests.waiting import until
 from tests.workflows.fake_desktop import FakeDesktop
 from tests.workflows.handoffs import Handoffs, start_server
 from user_handoff.client import HandoffClient, connect_temporal
@@ -48,12 +49,8 @@ def client(env: WorkflowEnvironment) -> HandoffClient:
     return HandoffClient(env.client, patience_seconds=20)
 
 
-async def until(client: HandoffClient, handoff_id: str, state: HandoffState) -> None:
-    async with asyncio.timeout(20):
-        while True:
-            if (await client.summary(handoff_id)).state is state:
-                return
-            await asyncio.sleep(0.02)
+async def until_in(client: HandoffClient, handoff_id: str, state: HandoffState) -> None:
+    await until(lambda: client.summary(handoff_id), 20, wanted=lambda now: now.state is state, what=state)
 
 
 async def test_the_same_begin_returns_the_same_receipt(client: HandoffClient, handoffs: Handoffs) -> None:
@@ -69,7 +66,7 @@ async def test_an_association_that_had_its_handoff_is_refused(client: HandoffCli
     """A18: begun by somebody else, ended, and begun again."""
     request = await handoffs.request()
     handoff = await handoffs.start(request)
-    await until(client, handoff.id, HandoffState.HELD)
+    await until_in(client, handoff.id, HandoffState.HELD)
     await client.close(handoff.id)
     with pytest.raises(HandoffError) as caught:
         await client.begin(request)
@@ -90,7 +87,7 @@ async def test_the_first_reply_stands_under_its_id(client: HandoffClient, handof
     assert first.accepted and first == await client.reply(receipt.handoff_id, DONE, "r1")
     declined = Reply(answer=Answer.DECLINED)
     assert not (await client.reply(receipt.handoff_id, declined, "r2")).accepted
-    await until(client, receipt.handoff_id, HandoffState.RECOVERING)
+    await until_in(client, receipt.handoff_id, HandoffState.RECOVERING)
     handoffs.desktop.look(receipt.handoff_id)
     assert (await client.result(receipt.handoff_id)).result is Result.VERIFIED
     assert first == await client.reply(receipt.handoff_id, declined, "r1")
@@ -102,7 +99,7 @@ async def test_a_reply_before_the_hold_is_kept(client: HandoffClient, handoffs: 
     """K22."""
     handoff = await handoffs.start()
     assert (await client.reply(handoff.id, DONE, "r1")).accepted
-    await until(client, handoff.id, HandoffState.RECOVERING)
+    await until_in(client, handoff.id, HandoffState.RECOVERING)
 
 
 async def test_a_reply_nobody_can_use_any_more_is_refused(client: HandoffClient, handoffs: Handoffs) -> None:
@@ -162,11 +159,7 @@ async def test_waiting_lists_what_nobody_has_answered(client: HandoffClient, han
     await client.open_session(session, "agent:test")
     own = Handoffs(handoffs.client, handoffs.desktop, session)
     receipts = [await client.begin(await own.request()) for _ in range(3)]
-    async with asyncio.timeout(20):
-        while True:
-            if len(await client.waiting(session_id=session)) == 3:
-                break
-            await asyncio.sleep(0.05)
+    await until(lambda: client.waiting(session_id=session), 20, wanted=lambda waiting: len(waiting) == 3)
     await client.reply(receipts[0].handoff_id, DONE, "r1")
     await client.close(receipts[1].handoff_id)
     assert [s.handoff_id for s in await client.waiting(session_id=session)] == [receipts[2].handoff_id]
@@ -195,9 +188,7 @@ async def test_a_lost_receipt_is_asked_again_under_the_same_id(
         far = HandoffClient(await connect_temporal(wire.address), patience_seconds=30)
         wire.mute = True
         replying = asyncio.create_task(far.reply(receipt.handoff_id, DONE, "r1"))
-        async with asyncio.timeout(20):
-            while (await client.summary(receipt.handoff_id)).answer is None:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+        await until(lambda: client.summary(receipt.handoff_id), 20, wanted=lambda now: now.answer)
         assert not replying.done()
         wire.mute = False
         wire.drop()

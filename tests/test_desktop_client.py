@@ -8,6 +8,7 @@ from importlib.metadata import version
 import pytest
 from temporalio.testing import WorkflowEnvironment
 
+from tests.waiting import until
 from tests.workflows.fake_desktop import FakeDesktop
 from tests.workflows.handoffs import start_server
 from user_handoff.client import desktop as desktop_client
@@ -147,10 +148,6 @@ async def test_desktops_that_are_online_are_listed(env: WorkflowEnvironment, cli
             await env.client.start_workflow(
                 Workflows.RUNNER, info, id=runner_workflow_id(info.client_id), task_queue=SERVER_QUEUE
             )
-        async with asyncio.timeout(60):
-            while sorted(d.queue for d in await client.desktops()) != ["q0", "q1"]:  # noqa: ASYNC110
-                await asyncio.sleep(0.1)
+        await until(client.desktops, 60, wanted=lambda found: sorted(d.queue for d in found) == ["q0", "q1"])
         await env.client.get_workflow_handle(runner_workflow_id(infos[0].client_id)).signal(Workflows.RETIRE)
-        async with asyncio.timeout(60):
-            while [d.queue for d in await client.desktops()] != ["q1"]:  # noqa: ASYNC110
-                await asyncio.sleep(0.1)
+        await until(client.desktops, 60, wanted=lambda found: [d.queue for d in found] == ["q1"])

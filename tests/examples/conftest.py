@@ -1,6 +1,5 @@
 """A private display and a visible Chromium that nothing of the product drives."""
 
-import asyncio
 import os
 import secrets
 import subprocess
@@ -12,6 +11,7 @@ from playwright.async_api import BrowserContext, Page, async_playwright
 from Xlib import display as xdisplay
 
 from examples.portal import Portal
+from tests.waiting import until
 
 CHROMIUM = "/usr/bin/chromium"
 
@@ -83,11 +83,11 @@ async def window_id(page: Page, display_env: dict[str, str], monkeypatch: pytest
     display = xdisplay.Display(display_env["DISPLAY"])
     try:
         atom = display.intern_atom("_NET_CLIENT_LIST")
-        for _ in range(200):
-            found = display.screen().root.get_full_property(atom, 0)
-            if found and len(found.value) == 1:
-                return int(found.value[0])
-            await asyncio.sleep(0.02)
+        found = await until(
+            lambda: display.screen().root.get_full_property(atom, 0),
+            wanted=lambda found: found and len(found.value) == 1,
+            what="exactly one window",
+        )
+        return int(found.value[0])
     finally:
         display.close()
-    raise AssertionError("there is not exactly one window")

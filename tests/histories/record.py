@@ -16,10 +16,11 @@ from temporalio.worker import Worker
 
 from tests.histories import told
 from tests.histories.writing import write
+from tests.waiting import until
 from tests.workflows import agents
 from tests.workflows.fake_desktop import FakeDesktop
 from tests.workflows.fake_takeovers import FakeTakeovers
-from tests.workflows.handoffs import Handoffs, eventually, start_server
+from tests.workflows.handoffs import Handoffs, start_server
 from user_handoff.client import HandoffClient
 from user_handoff.client.access import Access
 from user_handoff.client.claims import claim
@@ -101,7 +102,7 @@ async def _observed(h: Handoffs) -> Handle:
     handoff, _ = await h.begin(completion=Completion.BOTH, boundary=CONFIRMING)
     await handoff.reply()
     h.desktop.observes.set()
-    await eventually(lambda: handoff.id in h.desktop.finished)
+    await until(lambda: handoff.id in h.desktop.finished, 20)
     h.desktop.look(handoff.id)
     await handoff.outcome()
     return handoff.handle
@@ -119,7 +120,7 @@ async def _exported(h: Handoffs, agent_id: str) -> tuple[Handle, Handle]:
     async with Worker(h.client, task_queue="agents", workflows=agents.ALL):
         known = set(h.desktop.holds)
         agent = await h.client.start_workflow(agents.Exporter.run, 600, id=agent_id, task_queue="agents")
-        await eventually(lambda: len(h.desktop.holds) > len(known))
+        await until(lambda: len(h.desktop.holds) > len(known), 20)
         (handoff_id,) = set(h.desktop.holds) - known
         child = h.client.get_workflow_handle(handoff_id)
         await child.execute_update(Workflows.REPLY, {"answer": "done"})

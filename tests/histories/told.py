@@ -1,12 +1,12 @@
 """The scenes of handoffs of which people and programs are told: with a server of their own, that tells them."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from temporalio.client import Client, WorkflowHandle
 
 from tests.receiver import SECRET, Receiver, receiving
+from tests.waiting import until
 from tests.workflows.fake_desktop import FakeDesktop
 from tests.workflows.handoffs import Handoff, Handoffs
 from user_handoff.activities.notifying.notifying import Notifying
@@ -90,6 +90,4 @@ def _settings(receiver: Receiver) -> NotifySettings:
 
 
 async def _until_told(handoff: Handoff, count: int) -> None:
-    async with asyncio.timeout(60):
-        while len((await handoff.summary()).told) < count:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await until(handoff.summary, 60, wanted=lambda now: len(now.told) >= count)

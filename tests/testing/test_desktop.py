@@ -16,8 +16,7 @@ async def test_what_a_person_has_is_refused_and_old_ids_are_dead_afterwards(agen
     async with agent.on(ScriptedPerson(waits_for=tried)) as desktop:
         handle = await agent.client.start_workflow(Impatient.run, id=new_id("a"), task_queue=QUEUE)
         async with asyncio.timeout(20):
-            while not await handle.query(Impatient.tried):  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+            await until(lambda: handle.query(Impatient.tried), 20)
             assert not desktop.effects
             tried.set()
             said = await handle.result()

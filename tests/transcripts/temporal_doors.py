@@ -19,6 +19,7 @@ from tests.e2e.stack import Stack
 from tests.transcripts.agents import ENDPOINT, INSTRUCTIONS, OWNER, QUEUE, SIGNED_IN, Agent, Parent, Remote
 from tests.transcripts.person import Robin
 from tests.transcripts.steps import Log, Step
+from tests.waiting import until
 from user_handoff.client.desktop import DesktopClient
 from user_handoff.contract import browser as b
 from user_handoff.contract.handoff import HandoffRequest, HandoffState, Summary
@@ -156,13 +157,14 @@ async def _elsewhere(stack: Stack) -> AsyncIterator[Client]:
 
 
 async def _connected(stack: Stack) -> Client:
-    async with asyncio.timeout(60):
-        while True:
-            with contextlib.suppress(RPCError):  # a namespace is known everywhere a moment after it was made
-                client = await Client.connect(stack.engine.address, namespace=NAMESPACE, plugins=[HandoffPlugin()])
-                await client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace=NAMESPACE))
-                return client
-            await asyncio.sleep(0.1)
+    async def connected() -> Client | None:
+        with contextlib.suppress(RPCError):  # a namespace is known everywhere a moment after it was made
+            client = await Client.connect(stack.engine.address, namespace=NAMESPACE, plugins=[HandoffPlugin()])
+            await client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace=NAMESPACE))
+            return client
+        return None
+
+    return await until(connected, 60)
 
 
 def _request(info: b.BrowserInfo, wall: b.Snapshot, message_id: str) -> HandoffRequest:
@@ -181,6 +183,5 @@ def _request(info: b.BrowserInfo, wall: b.Snapshot, message_id: str) -> HandoffR
 
 
 async def _recovering(client: DesktopClient, handoff_id: str) -> Summary:
-    while (now := await client.summary(handoff_id)).state in (HandoffState.HELD, HandoffState.FINISHING):  # noqa: ASYNC110
-        await asyncio.sleep(0.1)
-    return now
+    before = (HandoffState.HELD, HandoffState.FINISHING)
+    return await until(lambda: client.summary(handoff_id), 60, wanted=lambda now: now.state not in before)

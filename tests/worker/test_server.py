@@ -6,8 +6,9 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import PydanticPayloadConverter
 from temporalio.testing import WorkflowEnvironment
 
+from tests.waiting import until
 from tests.workflows.fake_desktop import FakeDesktop
-from tests.workflows.handoffs import Handoffs, eventually
+from tests.workflows.handoffs import Handoffs
 from user_handoff.contract.names import Activities, Workflows
 from user_handoff.worker.server import run_server_worker, server_worker
 
@@ -47,4 +48,4 @@ async def test_many_handoffs_begin_at_once(client: Client) -> None:
         assert len({receipt.handoff_fence for _, receipt in begun}) == 20
         await asyncio.gather(*(handoff.handle.signal(Workflows.CLOSE) for handoff, _ in begun))
         await asyncio.gather(*(handoff.outcome() for handoff, _ in begun))
-        await eventually(lambda: desktop.calls.count(Activities.CLOSE) == 20)
+        await until(lambda: desktop.calls.count(Activities.CLOSE) == 20, 20)

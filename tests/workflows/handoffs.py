@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -18,6 +17,7 @@ from temporalio.client import (
 from temporalio.common import SearchAttributeKey, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.testing import TimeSkippingConfig, WorkflowEnvironment
 
+from tests.waiting import until
 from tests.workflows.fake_desktop import FakeDesktop
 from user_handoff.contract.conditions import Url
 from user_handoff.contract.errors import HandoffError
@@ -72,13 +72,6 @@ async def start_skipping_server() -> WorkflowEnvironment:
     )
 
 
-async def eventually(seen: Callable[[], bool], *, seconds: float = 20) -> None:
-    """Wait until something in this process is so."""
-    async with asyncio.timeout(seconds):
-        while not seen():  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-
-
 @dataclass
 class Handoff:
     """One handoff, from outside."""
@@ -116,10 +109,7 @@ class Handoff:
 
     async def until(self, state: HandoffState, *, seconds: float = 20) -> Summary:
         """Wait until the handoff is in this state."""
-        async with asyncio.timeout(seconds):
-            while (summary := await self.summary()).state is not state:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
-        return summary
+        return await until(self.summary, seconds, wanted=lambda now: now.state is state, what=state)
 
     async def outcome(self) -> Outcome:
         async with asyncio.timeout(30):
@@ -209,20 +199,22 @@ class Handoffs:
 
     async def idle(self, handoff: Handoff) -> None:
         """Wait until the person was told and nothing is in flight: a task that dies with its worker costs 10 s."""
-        async with asyncio.timeout(20):
-            while True:
-                described = (await handoff.handle.describe()).raw_description
-                names = [a.activity_type.name for a in described.pending_activities]
-                if names == [Activities.GUARD] and not described.HasField("pending_workflow_task"):
-                    return
-                await asyncio.sleep(0.02)
+
+        async def in_flight() -> list[str]:
+            described = (await handoff.handle.describe()).raw_description
+            names = [a.activity_type.name for a in described.pending_activities]
+            return [*names, "a workflow task"] if described.HasField("pending_workflow_task") else names
+
+        await until(in_flight, 20, wanted=lambda names: names == [Activities.GUARD])
 
     async def listed(self, *handoffs: Handoff) -> None:
         """Wait until the server's list of running handoffs, which lags a moment behind, has these."""
         query = f"{SearchAttributes.CLIENT} = '{self.desktop.client_id}' AND ExecutionStatus = 'Running'"
-        async with asyncio.timeout(20):
-            while not {h.id for h in handoffs} <= {w.id async for w in self.client.list_workflows(query)}:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+
+        async def listed() -> set[str]:
+            return {w.id async for w in self.client.list_workflows(query)}
+
+        await until(listed, 20, wanted=lambda found: {h.id for h in handoffs} <= found)
 
     async def pad(self, entity: WorkflowHandle[Any, Any], signal: str, arg: Any) -> None:
         """Signal an entity until the server suggests a new run, and wait for that run."""
@@ -230,8 +222,7 @@ class Handoffs:
         current = self.client.get_workflow_handle(entity.id)
         async with asyncio.timeout(30):
             await asyncio.gather(*(current.signal(signal, arg) for _ in range(100)))
-            while (await current.describe()).run_id == run_id:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+        await until(current.describe, 30, wanted=lambda now: now.run_id != run_id)
 
     async def finished(self, handoff: Handoff, answer: str = "done", **more: Any) -> Outcome:
         """Answer, take the fresh look, and wait for the outcome."""

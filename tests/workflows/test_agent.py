@@ -9,9 +9,10 @@ import pytest
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.worker import Worker
 
+from tests.waiting import until
 from tests.workflows import agents
 from tests.workflows.fake_desktop import FakeDesktop
-from tests.workflows.handoffs import Handoff, eventually
+from tests.workflows.handoffs import Handoff
 from user_handoff.contract.errors import ErrorCode, HandoffExpired, NotCompleted, Refused
 from user_handoff.contract.failures import from_failure
 from user_handoff.contract.handoff import HandoffState
@@ -32,7 +33,7 @@ class World:
 
     async def handoffs(self, count: int = 1) -> list[Handoff]:
         """The handoffs that the desktop holds, once there are so many."""
-        await eventually(lambda: len(self.desktop.holds) >= count)
+        await until(lambda: len(self.desktop.holds) >= count, 20)
         return [
             Handoff(self.client, None, self.client.get_workflow_handle(handoff_id)) for handoff_id in self.desktop.holds
         ]
@@ -157,7 +158,7 @@ async def test_an_agent_may_look_while_a_person_has_the_browser(world: World) ->
     """A9."""
     agent = await world.start(agents.Watcher.run)
     (handoff,) = await world.handoffs()
-    await eventually(lambda: bool(world.desktop.snapshots))
+    await until(lambda: bool(world.desktop.snapshots), 20)
     assert (await handoff.summary()).state is HandoffState.HELD
     await handoff.reply("declined")
     assert await agent.result() == ["held", "declined"]

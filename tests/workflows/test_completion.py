@@ -1,13 +1,12 @@
 """What ends a person's turn: their word, the observed condition, either or both."""
 
-import asyncio
-
 import pytest
 from pydantic import ValidationError
 from temporalio.client import Client
 
+from tests.waiting import until
 from tests.workflows.fake_desktop import FakeDesktop
-from tests.workflows.handoffs import Handoffs, eventually
+from tests.workflows.handoffs import Handoffs
 from user_handoff.contract.boundary import CONFIRM, Boundary, Category
 from user_handoff.contract.conditions import Completion, Url
 from user_handoff.contract.handoff import HandoffRequest, HandoffState, Outcome, Result
@@ -27,16 +26,15 @@ async def ended(handoffs: Handoffs, completion: Completion, events: str) -> Outc
     for event in events.split():
         if event == "seen":
             desktop.observes.set()
-            await eventually(lambda: desktop.calls.count(Activities.GUARD) == 2)
+            await until(lambda: desktop.calls.count(Activities.GUARD) == 2, 20)
         else:
             await handoff.reply(event)
     if (await handoff.summary()).state is HELD:
-        # a moment in which a wrong finish would come
-        await asyncio.sleep(0.3)
+        await handoffs.idle(handoff)  # a wrong finish would be in flight
         assert (await handoff.summary()).state is HELD
         await handoff.close()
         return None
-    await eventually(lambda: handoff.id in desktop.finished)
+    await until(lambda: handoff.id in desktop.finished, 20)
     desktop.look(handoff.id)
     return await handoff.outcome()
 
@@ -85,7 +83,7 @@ async def test_a_guard_that_died_after_it_saw_watches_again(client: Client) -> N
         desktop.observes.set()
         desktop.crash_once.add(Activities.GUARD)
         handoff, _ = await handoffs.begin(completion=Completion.EITHER)
-        await eventually(lambda: handoff.id in desktop.finished)
+        await until(lambda: handoff.id in desktop.finished, 20)
         desktop.look(handoff.id)
         assert (await handoff.outcome()).verified
     assert desktop.calls.count(Activities.FINISH) == 1

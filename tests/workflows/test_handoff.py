@@ -7,7 +7,8 @@ import pytest
 from temporalio.client import RPCError, WorkflowUpdateFailedError
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
-from tests.workflows.handoffs import OWNER, Handoffs, eventually
+from tests.waiting import until
+from tests.workflows.handoffs import OWNER, Handoffs
 from user_handoff.contract.errors import ErrorCode, HandoffError, Refused, Stale
 from user_handoff.contract.handoff import Answer, FinishRequest, HandoffState, Result
 from user_handoff.contract.names import Activities, Workflows
@@ -286,7 +287,7 @@ async def test_nobody_is_told_twice_that_a_recovery_began(handoffs: Handoffs) ->
     gate = handoffs.desktop.gate(Activities.FINISH)
     handoff, _ = await handoffs.begin()
     await handoff.reply()
-    await eventually(lambda: Activities.FINISH in handoffs.desktop.calls)
+    await until(lambda: Activities.FINISH in handoffs.desktop.calls, 20)
     handoffs.desktop.look(handoff.id)
     assert (await handoff.summary()).state is HandoffState.FINISHING
     gate.set()

@@ -11,9 +11,10 @@ import pytest
 from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import Worker
 
+from tests.waiting import until
 from tests.workflows import agents
 from tests.workflows.fake_desktop import FakeDesktop
-from tests.workflows.handoffs import Handoff, Handoffs, eventually
+from tests.workflows.handoffs import Handoff, Handoffs
 from user_handoff.contract.handoff import HandoffState, Outcome
 from user_handoff.contract.ids import new_id
 from user_handoff.contract.names import EVENT_SIGNAL
@@ -34,7 +35,7 @@ async def _agent(client: Client, desktop: FakeDesktop, cached: int) -> AsyncIter
 
 
 async def _child(client: Client, desktop: FakeDesktop) -> Handoff:
-    await eventually(lambda: bool(desktop.holds))
+    await until(lambda: bool(desktop.holds), 20)
     (handoff_id,) = desktop.holds
     child = Handoff(client, None, client.get_workflow_handle(handoff_id, result_type=Outcome))
     await child.until(HandoffState.HELD)
@@ -93,7 +94,7 @@ async def test_a_handoff_whose_agent_is_gone_goes_on_to_its_end(
             await agent.terminate()
             await child.reply()
             await child.until(HandoffState.RECOVERING)
-            await eventually(lambda: "The workflow that asked is gone" in caplog.text)
+            await until(lambda: "The workflow that asked is gone" in caplog.text, 20)
             desktop.look(child.id)
             assert (await child.outcome()).verified
         gc.collect()  # a task whose error nobody took says so when it is thrown away

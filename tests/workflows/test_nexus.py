@@ -1,6 +1,6 @@
 """Agents whose workers, and whose namespace, are their own: a child, a signal from outside, and a Nexus service."""
 
-import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
@@ -16,9 +16,10 @@ from temporalio.service import RPCError
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
 
+from tests.waiting import until
 from tests.workflows import agents
 from tests.workflows.fake_desktop import FakeDesktop
-from tests.workflows.handoffs import Handoffs, eventually
+from tests.workflows.handoffs import Handoffs
 from user_handoff.client import HandoffClient
 from user_handoff.contract.errors import ErrorCode, HandoffError
 from user_handoff.contract.failures import from_failure
@@ -86,14 +87,15 @@ async def elsewhere(server: WorkflowEnvironment) -> Client:
     spec = EndpointSpec(name=ENDPOINT, target=target)
     await ours.operator_service.create_nexus_endpoint(CreateNexusEndpointRequest(spec=spec))
     address = ours.service_client.config.target_host
-    async with asyncio.timeout(60):
-        while True:
-            try:
-                client = await Client.connect(address, namespace=NAMESPACE, plugins=[HandoffPlugin()])
-                await client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace=NAMESPACE))
-                return client
-            except RPCError:  # a namespace is known everywhere a moment after it was made
-                await asyncio.sleep(0.1)
+
+    async def connected() -> Client | None:
+        with contextlib.suppress(RPCError):  # a namespace is known everywhere a moment after it was made
+            client = await Client.connect(address, namespace=NAMESPACE, plugins=[HandoffPlugin()])
+            await client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace=NAMESPACE))
+            return client
+        return None
+
+    return await until(connected, 60)
 
 
 @pytest.fixture
@@ -127,7 +129,7 @@ async def test_an_agent_of_another_namespace_hands_over_and_waits_for_the_outcom
     request = await handoffs.request()
     agent = await asked(remote, "handoff", request)
     handoff = handoffs.of(request)
-    await eventually(lambda: request.handoff_id in handoffs.desktop.holds, seconds=60)
+    await until(lambda: request.handoff_id in handoffs.desktop.holds, 60)
     await handoffs.finished(handoff)
     outcome = Outcome.model_validate(await agent.result())
     assert (outcome.handoff_id, outcome.result) == (request.handoff_id, Result.VERIFIED)
@@ -138,7 +140,7 @@ async def test_an_agent_of_another_namespace_begins_and_finishes_by_itself(remot
     request = await handoffs.request(finish_on_reply=False)
     agent = await remote.start_workflow(Steps.run, request, id=new_id("a"), task_queue=QUEUE)
     handoff = handoffs.of(request)
-    await eventually(lambda: request.handoff_id in handoffs.desktop.holds, seconds=60)
+    await until(lambda: request.handoff_id in handoffs.desktop.holds, 60)
     await handoff.reply()
     await agent.signal(Steps.go)
     assert await agent.result() == ["True", "held", "recovering"]
@@ -204,12 +206,12 @@ async def test_a_handoff_that_never_was_is_unknown(remote: Client, handoffs: Han
 async def test_to_cancel_the_operation_is_to_close_the_browser(remote: Client, handoffs: Handoffs) -> None:
     request = await handoffs.request()
     agent = await asked(remote, "handoff", request)
-    await eventually(lambda: request.handoff_id in handoffs.desktop.holds, seconds=60)
+    await until(lambda: request.handoff_id in handoffs.desktop.holds, 60)
     handoff = handoffs.of(request)
     await handoffs.idle(handoff)
     await agent.cancel()
     assert (await handoff.outcome()).result is Result.CLOSED
-    await eventually(lambda: Activities.CLOSE in handoffs.desktop.calls, seconds=60)
+    await until(lambda: Activities.CLOSE in handoffs.desktop.calls, 60)
 
 
 async def test_an_agents_own_worker_is_the_caller_by_a_child_and_by_signals_from_outside(client: Client) -> None:
@@ -221,7 +223,7 @@ async def test_an_agents_own_worker_is_the_caller_by_a_child_and_by_signals_from
         Worker(client, task_queue="agents", workflows=agents.ALL),
     ):
         agent = await client.start_workflow(agents.Exporter.run, 600, id=new_id("a"), task_queue="agents")
-        await eventually(lambda: bool(desktop.holds), seconds=60)
+        await until(lambda: bool(desktop.holds), 60)
         (handoff_id,) = desktop.holds
         child = client.get_workflow_handle(handoff_id)
         await child.signal(Workflows.REPLY, {"answer": "done"})

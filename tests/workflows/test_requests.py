@@ -1,6 +1,5 @@
 """A session's inbox on a real server: durable, on time, and replayable."""
 
-import asyncio
 from datetime import timedelta
 
 import pytest
@@ -8,6 +7,7 @@ from temporalio.client import Client
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Replayer
 
+from tests.waiting import until
 from user_handoff.client import HandoffClient
 from user_handoff.client.requests import RequestsClient
 from user_handoff.contract.errors import ErrorCode, HandoffError
@@ -55,9 +55,7 @@ async def test_a_new_run_carries_everything_over(client: Client) -> None:
         run_id = (await handle.describe()).run_id
         for number in range(120):
             await handle.signal(Workflows.EXPECT, f"message/{number}")
-        async with asyncio.timeout(60):
-            while (await client.get_workflow_handle(handle.id).describe()).run_id == run_id:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+        await until(client.get_workflow_handle(handle.id).describe, 60, wanted=lambda now: now.run_id != run_id)
         view = await requests.view(session_id)
         assert (view.unread, view.edges, len(view.expects)) == (1, 3, 120)
         again = await requests.read(session_id, "q1")
@@ -92,9 +90,7 @@ async def test_a_request_expires_and_an_empty_inbox_is_forgotten(skipping: Workf
         await requests.write(key, _save("r1"))
         handle = skipping.client.get_workflow_handle(inbox_workflow_id(session_id))
         await skipping.fast_forward(handle, timedelta(minutes=31))
-        async with asyncio.timeout(60):
-            while (await requests.view(session_id)).unread:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+        await until(lambda: requests.view(session_id), 60, wanted=lambda view: not view.unread)
         assert (await requests.view(session_id)).edges == 2
         with pytest.raises(HandoffError) as empty:
             await requests.read(session_id, "q1")

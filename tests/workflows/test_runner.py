@@ -1,12 +1,12 @@
 """The presence of a desktop machine."""
 
-import asyncio
 from datetime import timedelta
 from typing import Any
 
 from temporalio.client import Client, WorkflowHandle
 from temporalio.testing import WorkflowEnvironment
 
+from tests.waiting import until
 from tests.workflows.fake_desktop import FakeDesktop
 from tests.workflows.handoffs import Handoffs
 from user_handoff.contract.handoff import HandoffState, Result, RevokeReason
@@ -42,10 +42,7 @@ async def _beat(client: Client, info: RunnerInfo) -> Runner:
 
 
 async def _until(runner: Runner, *, online: bool) -> RunnerView:
-    async with asyncio.timeout(20):
-        while (view := await runner.query(RunnerWorkflow.view)).online is not online:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-    return view
+    return await until(lambda: runner.query(RunnerWorkflow.view), 20, wanted=lambda view: view.online is online)
 
 
 async def test_a_beat_starts_the_presence_and_later_ones_renew_what_it_says(client: Client, handoffs: Handoffs) -> None:

@@ -1,6 +1,5 @@
 """What a handoff tells: its parent, a person, Temporal's UI and search, and its history."""
 
-import asyncio
 from datetime import timedelta
 
 import pytest
@@ -9,8 +8,9 @@ from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.client import Client
 from temporalio.worker import Worker
 
+from tests.waiting import until
 from tests.workflows.fake_desktop import FakeDesktop
-from tests.workflows.handoffs import Handoffs, eventually
+from tests.workflows.handoffs import Handoffs
 from user_handoff.contract.boundary import Boundary
 from user_handoff.contract.errors import HandoffError
 from user_handoff.contract.handoff import HandoffRequest, HandoffState, LinkGrant, Notice, Outcome
@@ -99,9 +99,11 @@ async def test_a_handoff_is_found_by_its_search_attributes(handoffs: Handoffs) -
         f" AND {SearchAttributes.SESSION} = '{handoffs.session_id}'"
         f" AND {SearchAttributes.CLIENT} = '{handoffs.desktop.client_id}'"
     )
-    async with asyncio.timeout(20):
-        while [w.id async for w in handoffs.client.list_workflows(query)] != [handoff.id]:  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
+
+    async def found() -> list[str]:
+        return [w.id async for w in handoffs.client.list_workflows(query)]
+
+    await until(found, 20, wanted=lambda ids: ids == [handoff.id])
     await handoff.close()
 
 
@@ -129,10 +131,8 @@ async def test_a_person_is_told_once_and_only_the_hash_of_their_link_is_kept(cli
     async with server_worker(client, told), desktop.serving(client):
         handoffs = await Handoffs.open(client, desktop)
         handoff, _ = await handoffs.begin(boundary=WALL)
-        async with asyncio.timeout(20):
-            while not (await handoff.summary()).link_hashes:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
-        assert (await handoff.summary()).link_hashes == (told.link.sha256,)
+        summary = await until(handoff.summary, 20, wanted=lambda now: now.link_hashes)
+        assert summary.link_hashes == (told.link.sha256,)
         (notice,) = told.notices
         assert (notice.handoff_id, notice.instructions, notice.boundary) == (handoff.id, "Sign in to the portal", WALL)
         assert (await handoffs.finished(handoff)).verified
@@ -143,7 +143,7 @@ async def test_a_notifier_that_fails_is_tried_again_and_never_fails_the_handoff(
     async with server_worker(client, told), desktop.serving(client):
         handoffs = await Handoffs.open(client, desktop)
         handoff, _ = await handoffs.begin()
-        await eventually(lambda: len(told.notices) >= 2)
+        await until(lambda: len(told.notices) >= 2, 20)
         assert (await handoffs.finished(handoff)).verified
 
 

@@ -1,11 +1,11 @@
 """The workflow of a takeover, on a real server: what others read and ask of it."""
 
-import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
 from temporalio.client import Client
 
+from tests.waiting import until
 from tests.workflows.fake_takeovers import FakeTakeovers
 from user_handoff.client.takeovers import TakeoverClient
 from user_handoff.contract.errors import ErrorCode, HandoffError
@@ -24,11 +24,8 @@ def takeovers(client: Client) -> TakeoverClient:
     return TakeoverClient(client)
 
 
-async def until(takeovers: TakeoverClient, takeover_id: str, state: TakeoverState) -> TakeoverSummary:
-    async with asyncio.timeout(20):
-        while (summary := await takeovers.takeover(takeover_id)).state is not state:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-    return summary
+async def until_in(takeovers: TakeoverClient, takeover_id: str, state: TakeoverState) -> TakeoverSummary:
+    return await until(lambda: takeovers.takeover(takeover_id), 20, wanted=lambda now: now.state is state, what=state)
 
 
 async def test_it_is_held_given_back_and_ends_with_the_agents_look(
@@ -48,7 +45,7 @@ async def test_it_is_held_given_back_and_ends_with_the_agents_look(
         12.5,
     )
     await desk.move(request.takeover_id, TakeoverState.ENDED, TakeoverEnd.RETURNED)
-    ended = await until(takeovers, request.takeover_id, TakeoverState.ENDED)
+    ended = await until_in(takeovers, request.takeover_id, TakeoverState.ENDED)
     assert ended.how is TakeoverEnd.RETURNED
     assert await takeovers.give_back(request.takeover_id) == ended
 
@@ -79,7 +76,7 @@ async def test_the_desktop_ends_it_and_the_workflow_says_how(
     request = desk.request()
     await takeovers.take_over(request)
     await desk.move(request.takeover_id, TakeoverState.ENDED, how)
-    assert (await until(takeovers, request.takeover_id, TakeoverState.ENDED)).how is how
+    assert (await until_in(takeovers, request.takeover_id, TakeoverState.ENDED)).how is how
 
 
 async def test_to_cancel_the_workflow_is_to_give_the_browser_back(
@@ -89,7 +86,7 @@ async def test_to_cancel_the_workflow_is_to_give_the_browser_back(
     request = desk.request()
     await takeovers.take_over(request)
     await client.get_workflow_handle(request.takeover_id).cancel()
-    assert (await until(takeovers, request.takeover_id, TakeoverState.RECOVERING)).how is TakeoverEnd.CANCELLED
+    assert (await until_in(takeovers, request.takeover_id, TakeoverState.RECOVERING)).how is TakeoverEnd.CANCELLED
     assert desk.calls[-2:].count("desktop_return_takeover cancelled") == 1
 
 
@@ -99,7 +96,7 @@ async def test_no_heartbeat_is_in_its_history(desk: FakeTakeovers, takeovers: Ta
     await takeovers.take_over(request)
     await takeovers.give_back(request.takeover_id)
     await desk.move(request.takeover_id, TakeoverState.ENDED, TakeoverEnd.RETURNED)
-    await until(takeovers, request.takeover_id, TakeoverState.ENDED)
+    await until_in(takeovers, request.takeover_id, TakeoverState.ENDED)
     history = await client.get_workflow_handle(request.takeover_id).fetch_history()
     assert len(history.events) < 60
 
@@ -108,9 +105,7 @@ async def test_those_that_go_on_are_listed(desk: FakeTakeovers, takeovers: Takeo
     """E9: read only."""
     request = desk.request()
     await takeovers.take_over(request)
-    async with asyncio.timeout(20):
-        while not (found := await takeovers.takeovers(browser_id=request.browser_id)):  # noqa: ASYNC110
-            await asyncio.sleep(0.1)
+    found = await until(lambda: takeovers.takeovers(browser_id=request.browser_id), 20)
     assert [summary.takeover_id for summary in found] == [request.takeover_id]
 
 

@@ -11,7 +11,8 @@ from temporalio.testing import WorkflowEnvironment
 
 from tests.activities.notifying.conftest import BASE_URL, CONSOLE, Newsroom
 from tests.receiver import SECRET
-from tests.workflows.handoffs import Handoff, eventually
+from tests.waiting import until
+from tests.workflows.handoffs import Handoff
 from tests.workflows.test_shown import WALL
 from user_handoff.contract.handoff import HandoffState
 from user_handoff.contract.links import token_hash
@@ -22,10 +23,8 @@ _LINK = re.compile(rf"{BASE_URL}/j/([A-Za-z0-9_-]+)")
 
 
 async def _told(handoff: Handoff, count: int) -> dict[tuple[str, int], How]:
-    async with asyncio.timeout(20):
-        while len(told := (await handoff.summary()).told) < count:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-    return {(each.channel, each.number): each.how for each in told}
+    summary = await until(handoff.summary, 20, wanted=lambda now: len(now.told) >= count)
+    return {(each.channel, each.number): each.how for each in summary.told}
 
 
 async def test_a_person_is_told_once_by_every_channel(newsroom: Newsroom) -> None:
@@ -111,7 +110,7 @@ async def test_who_answers_while_a_notice_is_being_retried_is_not_told_any_more(
     newsroom.receiver.answers = [500]
     async with newsroom.telling(channels=(newsroom.webhook(),)) as handoffs:
         handoff, _ = await handoffs.begin(finish_on_reply=False)
-        await eventually(lambda: len(newsroom.receiver.requests) == 1)
+        await until(lambda: len(newsroom.receiver.requests) == 1, 20)
         await handoff.reply()
         assert await _told(handoff, 1) == {("desk", 0): How.OVER}
         await handoff.close()
@@ -153,7 +152,7 @@ async def test_a_server_that_stops_in_the_middle_tells_nobody_twice(newsroom: Ne
     channels = (newsroom.apprise(path="/notify?rto=60"),)  # longer than the server waits for what it does
     async with newsroom.telling(channels=channels) as handoffs:
         handoff, _ = await handoffs.begin()
-        await eventually(lambda: len(newsroom.receiver.requests) == 1)
+        await until(lambda: len(newsroom.receiver.requests) == 1, 20)
     newsroom.receiver.gate.set()
     async with newsroom.telling(channels=channels):
         assert await _told(handoff, 1) == {("phone", 0): How.UNKNOWN}
@@ -167,7 +166,7 @@ async def test_nothing_about_a_failing_channel_holds_up_the_handoff(newsroom: Ne
     newsroom.receiver.gate.clear()
     async with newsroom.telling(channels=(newsroom.webhook(),)) as handoffs:
         handoff, _ = await handoffs.begin()
-        await eventually(lambda: len(newsroom.receiver.requests) == 1)
+        await until(lambda: len(newsroom.receiver.requests) == 1, 20)
         async with asyncio.timeout(5):
             assert (await handoffs.finished(handoff)).verified
 

@@ -16,8 +16,9 @@ from temporalio.client import Client
 
 from tests.activities.notifying.conftest import Newsroom
 from tests.receiver import SECRET, Received
+from tests.waiting import until
 from tests.workflows.fake_desktop import FakeDesktop
-from tests.workflows.handoffs import Handoffs, eventually
+from tests.workflows.handoffs import Handoffs
 from tests.workflows.test_shown import WALL
 from user_handoff.contract.errors import ErrorCode, HandoffError
 from user_handoff.contract.handoff import HandoffState
@@ -133,7 +134,7 @@ async def test_a_receiver_that_is_down_holds_up_neither_the_handoff_nor_another_
         handoff, _ = await handoffs.begin()
         async with asyncio.timeout(5):
             assert (await handoffs.finished(handoff)).verified
-        await eventually(lambda: newsroom.of("up") == ALL)
+        await until(lambda: newsroom.of("up") == ALL, 20)
         assert newsroom.of("down") == [ALL[0]]
         await newsroom.client.get_workflow_handle(delivery_workflow_id(handoff.id)).terminate()
 
@@ -233,15 +234,12 @@ async def test_a_server_killed_in_the_middle_tells_programs_again_under_the_same
         async with _worker(client, settings) as worker:
             handoffs = await Handoffs.open(client, desktop)
             handoff, _ = await handoffs.begin()
-            await eventually(lambda: {r.path for r in newsroom.receiver.requests} == {"/audit", "/notify"})
+            await until(lambda: {r.path for r in newsroom.receiver.requests} == {"/audit", "/notify"}, 20)
             worker.kill()
             await worker.wait()
         newsroom.receiver.gate.set()
         async with _worker(client, settings):
-            async with asyncio.timeout(40):
-                while not (await handoff.summary()).told:  # noqa: ASYNC110
-                    await asyncio.sleep(0.1)
-            (told,) = (await handoff.summary()).told
+            (told,) = (await until(handoff.summary, 40, wanted=lambda now: now.told)).told
             assert told.how == "unknown"
             assert (await handoffs.finished(handoff)).verified
             await newsroom.delivered(handoff)
@@ -256,7 +254,7 @@ async def test_a_server_that_stops_in_the_middle_leaves_the_rest_to_the_next(new
     endpoints = (newsroom.endpoint(),)
     async with newsroom.telling(endpoints=endpoints) as handoffs:
         handoff, _ = await handoffs.begin()
-        await eventually(lambda: len(newsroom.receiver.requests) == 1)
+        await until(lambda: len(newsroom.receiver.requests) == 1, 20)
         await handoff.handle.signal(Workflows.REVOKE, "shutdown")
         await handoff.outcome()
     newsroom.receiver.gate.set()
