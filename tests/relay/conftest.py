@@ -24,6 +24,8 @@ SERVER = Path(__file__).with_name("server.py")
 HANDOFF = "handoff/b_1/s_1/m_1"
 ME = ProcessIdentity.current()
 SECONDS = 20
+BUSY = -32050
+LISTED = ToolList(version=1, read=frozenset({"look"}), safe=frozenset({"safe"}), past=frozenset({"past"}))
 
 
 def make_desk(state: Path, client: str = "c_1", desktop: str = "d_1") -> Ledger:

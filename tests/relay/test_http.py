@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 
-from tests.relay.conftest import error_of, held
+from tests.relay.conftest import BUSY, error_of, held
 from tests.waiting import until
 from user_handoff.contract.errors import ErrorCode, HandoffError
 from user_handoff.desktop.desk import Desk
@@ -29,8 +29,6 @@ from user_handoff.gateway.serving import serve
 from user_handoff.relay.http import HttpRelay, address, serve_http
 from user_handoff.relay.messages import FRAME_BYTES
 from user_handoff.relay.tools import Judge
-
-BUSY = -32050
 
 
 class World:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.relay.conftest import HANDOFF, Wire, error_of, held
-from tests.relay.test_stdio import LISTED
+from tests.relay.conftest import HANDOFF, LISTED, Wire, error_of, held
 from tests.waiting import until
 from user_handoff.desktop.evidence.outside import FILE, OutsideNotes
 from user_handoff.desktop.reservation.ledger import Ledger
