@@ -1,8 +1,6 @@
 """An agent that looks at the desktop and acts on it, and what tests of that share."""
 
 import asyncio
-import inspect
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +10,7 @@ from playwright.async_api import Page
 
 from tests.desktop.support import Agent
 from tests.desktop.surfaces.programs import Program, program, window
+from tests.waiting import until
 from user_handoff.contract import computer as c
 from user_handoff.contract.errors import HandoffError, Stale
 from user_handoff.contract.ids import new_id
@@ -26,20 +25,6 @@ HTML = """<title>Canary title</title><body style="margin:0;height:5000px;font:14
   for (const kind of ['mousedown', 'mousemove', 'mouseup', 'click', 'contextmenu', 'dblclick'])
     d.addEventListener(kind, e => { e.preventDefault(); log.push([kind, e.clientX - 20, e.clientY - 200, e.buttons]) });
 </script>"""
-
-
-async def until(check: Callable[[], Any], seconds: float = 10) -> None:
-    """Look again and again until it is true; what is looked at may have to be awaited.
-
-    Raises:
-        TimeoutError: It was not true in time.
-    """
-    async with asyncio.timeout(seconds):
-        while True:
-            found = check()
-            if await found if inspect.isawaitable(found) else found:
-                return
-            await asyncio.sleep(0.005)
 
 
 async def refused(awaitable: Any) -> HandoffError:

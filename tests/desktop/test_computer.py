@@ -7,14 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page
 
-from tests.desktop.hands import (
-    Hands,
-    refused,
-    two_windows,
-    until,
-    value_is,
-)
+from tests.desktop.hands import Hands, refused, two_windows, value_is
 from tests.desktop.support import Agent
+from tests.waiting import until
 from user_handoff.contract import browser as b
 from user_handoff.contract import computer as c
 from user_handoff.contract.errors import ErrorCode, Refused, Stale

@@ -5,9 +5,10 @@ import asyncio
 import pytest
 from temporalio.worker import Worker
 
-from tests.desktop.hands import Hands, more_typed, two_windows, until
+from tests.desktop.hands import Hands, more_typed, two_windows
 from tests.desktop.support import Agent
 from tests.desktop.typist import Typist
+from tests.waiting import until
 from tests.workflows.handoffs import start_server
 from user_handoff.activities.desktop import DesktopActivities
 from user_handoff.contract.ids import new_id

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.desktop.hands import Hands, refused, until
+from tests.desktop.hands import Hands, refused
 from tests.desktop.support import Agent
 from tests.desktop.surfaces.programs import program, window
+from tests.waiting import until
 from user_handoff.contract import computer as c
 from user_handoff.contract.errors import ErrorCode, Held
 from user_handoff.desktop.desktop import Desktop

@@ -12,8 +12,8 @@ from jeepney import DBusAddress, MessageType, new_method_return, new_signal
 from jeepney.bus_messages import message_bus
 from jeepney.io.asyncio import DBusConnection, DBusRouter, Proxy, open_dbus_connection
 
-from tests.desktop.hands import until
 from tests.desktop.support import Agent
+from tests.waiting import until
 from user_handoff.contract.showing import Shown, ShowWindow, WindowShown
 from user_handoff.desktop.desktop import Desktop
 from user_handoff.desktop.notices import DeskNotices

@@ -6,14 +6,9 @@ import time
 import pytest
 
 from examples.portal import Portal
-from tests.desktop.hands import (
-    Hands,
-    more_typed,
-    refused,
-    two_windows,
-    until,
-)
+from tests.desktop.hands import Hands, more_typed, refused, two_windows
 from tests.desktop.support import Agent
+from tests.waiting import until
 from user_handoff.contract import browser as b
 from user_handoff.contract import computer as c
 from user_handoff.contract.errors import ErrorCode

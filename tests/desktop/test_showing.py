@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from Xlib.ext import xtest
 
-from tests.desktop.hands import until
 from tests.desktop.support import Agent, code_of
 from tests.desktop.surfaces.programs import Program, program, window
+from tests.waiting import until
 from user_handoff.contract import handoff as h
 from user_handoff.contract.errors import ErrorCode
 from user_handoff.contract.showing import Shown, ShowWindow

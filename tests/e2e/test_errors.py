@@ -1,7 +1,6 @@
 """Every code is reached by a test, and told in docs/errors.md; those that no other test reaches are reached here."""
 
 import ast
-import asyncio
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +12,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from tests.e2e.lab import Lab
 from tests.e2e.stack import OWNER, Stack
+from tests.waiting import until
 from user_handoff.cli.temporal import require_search_attributes
 from user_handoff.contract import browser as b
 from user_handoff.contract.errors import ErrorCode, HandoffError
@@ -86,7 +86,7 @@ TABLE = {
     ErrorCode.UNKNOWN_STATE: f"{STATES}test_files.py::test_what_was_never_saved_is_unknown",
     ErrorCode.STATE_UNREADABLE: f"{STATES}test_files.py::test_a_file_that_is_not_what_was_written_is_not_used",
     ErrorCode.STATE_STALE: f"{STATES}test_states.py::test_a_state_whose_login_is_over_is_refused_and_no_browser_stays",
-    ErrorCode.VIEW_UNAVAILABLE: "tests/desktop/view/test_view.py::test_a_real_display_is_not_shown",
+    ErrorCode.VIEW_UNAVAILABLE: "tests/desktop/view/test_letting_in.py::test_a_real_display_is_not_shown",
     ErrorCode.LEASE_TAKEN: "tests/desktop/lease/test_leases.py::test_one_of_two_has_it",
     ErrorCode.LEASE_LOST: "tests/desktop/lease/test_leases.py::test_what_is_over_is_never_renewed",
     ErrorCode.NOT_VERIFIED: "tests/e2e/test_outcomes.py::test_done_on_an_error_page_is_not_verified",
@@ -255,9 +255,10 @@ async def test_a_browser_at_the_end_of_its_life_is_not_handed_over(stack: Stack)
     """A8: less than a second is no hold."""
     request = await stack.request(browser={"lifetime_seconds": 4})
     ask = b.BrowserRequest(browser_id=request.browser_id)
-    async with asyncio.timeout(10):
-        while (await stack.ask(Activities.BROWSER_INFO, ask, b.BrowserInfo)).lifetime_seconds_left > 0.9:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await until(
+        lambda: stack.ask(Activities.BROWSER_INFO, ask, b.BrowserInfo),
+        wanted=lambda info: info.lifetime_seconds_left <= 0.9,
+    )
     error = await _refused(stack, Activities.BEGIN, _hold(request), BeginReceipt)
     assert error.code is ErrorCode.LIFETIME_EXHAUSTED
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.desktop.surfaces.programs import eventually, program, window
+from tests.desktop.surfaces.programs import program, window
+from tests.waiting import until
 from user_handoff.contract.errors import ErrorCode, SetupError
 from user_handoff.desktop.display.connection import connection
 from user_handoff.desktop.display.display import Display
@@ -116,7 +117,7 @@ async def test_the_keepers_death_ends_its_children(folder: Path) -> None:
     display = await ensure_virtual(folder)
     running = parts(display)
     running[0].send_signal(signal.SIGKILL)
-    eventually(lambda: all_gone(running))
+    await until(lambda: all_gone(running))
     assert (await ensure_virtual(folder)).keeper != display.keeper
 
 
@@ -125,7 +126,7 @@ async def test_the_servers_death_ends_the_keeper(folder: Path) -> None:
     record = read_record(folder)
     assert record
     os.kill(record.server.pid, signal.SIGKILL)
-    eventually(lambda: all_gone(running))
+    await until(lambda: all_gone(running))
     assert read_record(folder) is None
 
 
@@ -133,7 +134,7 @@ async def test_a_window_manager_that_dies_is_started_again(folder: Path) -> None
     keeper, *children = parts(await ensure_virtual(folder))
     (manager,) = (child for child in children if child.name() == "openbox")
     manager.kill()
-    eventually(lambda: [c for c in keeper.children() if c.name() == "openbox" and c.pid != manager.pid])
+    await until(lambda: [c for c in keeper.children() if c.name() == "openbox" and c.pid != manager.pid])
 
 
 async def test_it_ends_by_itself_when_nobody_needs_it(folder: Path) -> None:
@@ -142,10 +143,10 @@ async def test_it_ends_by_itself_when_nobody_needs_it(folder: Path) -> None:
     running = parts(display)
     with program(display, window()):
         later = time.monotonic() + 1.5
-        eventually(lambda: time.monotonic() > later)
+        await until(lambda: time.monotonic() > later)
         assert not all_gone(running)
     touch_virtual(folder)
-    eventually(lambda: all_gone(running))
+    await until(lambda: all_gone(running))
     assert read_record(folder) is None
 
 
@@ -172,7 +173,7 @@ async def test_a_server_that_does_not_start_leaves_nothing_running(
         await ensure_virtual(folder, timeout_seconds=seconds)
     assert error.value.code is ErrorCode.NO_DISPLAY
     assert "keeper.log" in error.value.do_next
-    eventually(lambda: not keepers_of(folder))
+    await until(lambda: not keepers_of(folder))
 
 
 @pytest.mark.parametrize("geometry", ["", "1280", "1280x", "1280x800 -ac", "0x0", "1e3x800"])

@@ -4,8 +4,8 @@ import asyncio
 from functools import partial
 
 from examples.portal import Portal
-from tests.desktop.hands import until
 from tests.desktop.support import Agent, code_of
+from tests.waiting import until
 from user_handoff.contract import browser as b
 from user_handoff.contract import computer as c
 from user_handoff.contract.errors import ErrorCode

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.desktop.surfaces.programs import Program, eventually, program, window
+from tests.desktop.surfaces.programs import Program, program, window
+from tests.waiting import until
 from user_handoff.desktop.desktop import Desktop
 from user_handoff.desktop.input.native import NativeInput
 from user_handoff.desktop.input.windows import DisplayWindows
@@ -41,7 +42,7 @@ async def surfaces(desktop: Desktop) -> AsyncIterator[X11Surfaces]:
 async def target(desktop: Desktop, surfaces: X11Surfaces) -> AsyncIterator[Program]:
     """A program that has the keyboard and says what it was sent; it has a second window."""
     with program(desktop.display, window("a", (50, 60, 300, 200)), window("b", (500, 60, 300, 200))) as target:
-        eventually(lambda: surfaces.focused() in target.windows)
+        await until(lambda: surfaces.focused() in target.windows)
         target.tell("focus", 0)
-        eventually(lambda: surfaces.focused() == target.windows[0])
+        await until(lambda: surfaces.focused() == target.windows[0])
         yield target

@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.desktop.hands import until
+from tests.waiting import until
 from user_handoff.contract.errors import ErrorCode, Refused
 from user_handoff.desktop.desktop import Desktop
 from user_handoff.desktop.input.launch import Launcher

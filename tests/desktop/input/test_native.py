@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 from PIL import Image
 
-from tests.desktop.surfaces.programs import Program, eventually
+from tests.desktop.surfaces.programs import Program
+from tests.waiting import until_blocking
 from user_handoff.contract.errors import ErrorCode, Held, OutcomeUnknown, Refused, SetupError
 from user_handoff.desktop.desktop import Desktop
 from user_handoff.desktop.display.binding import bind
@@ -38,7 +39,7 @@ def hold(ledger: Ledger) -> None:
 
 
 def arrives(target: Program, text: str) -> None:
-    eventually(lambda: len(target.typed()) >= len(text))
+    until_blocking(lambda: len(target.typed()) >= len(text))
     assert target.typed() == text
 
 

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from playwright.async_api import Page
 
-from tests.desktop.hands import Hands, log_of, place, two_windows, until, value_is
+from tests.desktop.hands import Hands, log_of, place, two_windows, value_is
+from tests.waiting import until
 from user_handoff.contract import computer as c
 from user_handoff.contract.errors import OutcomeUnknown
 

@@ -4,8 +4,7 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,15 +13,6 @@ from user_handoff.desktop.display.display import Display
 from user_handoff.desktop.identity import ProcessIdentity
 
 TOKEN = "uh-b-1"
-
-
-def eventually(what: Callable[[], Any], seconds: float = 10) -> Any:
-    """What it returns once that is true; fails after the deadline."""
-    deadline = time.monotonic() + seconds
-    while not (found := what()):
-        assert time.monotonic() < deadline, f"not within {seconds} s"
-        time.sleep(0.01)
-    return found
 
 
 def window(title: str = "a", at: tuple[int, int, int, int] = (50, 60, 300, 200), **more: Any) -> dict[str, Any]:

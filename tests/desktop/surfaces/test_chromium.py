@@ -14,7 +14,8 @@ from playwright.async_api import Error as BrowserError
 from playwright.async_api import Playwright, async_playwright
 
 from tests.desktop.surfaces.chromiums import Chromium, Window, chromium
-from tests.desktop.surfaces.programs import eventually, program, window
+from tests.desktop.surfaces.programs import program, window
+from tests.waiting import until
 from user_handoff.contract.errors import ErrorCode, Refused
 from user_handoff.desktop.display.connection import connection
 from user_handoff.desktop.display.display import Display
@@ -125,7 +126,7 @@ async def test_a_window_on_another_workspace_is_found(
 
             shown = x.create_resource_object("window", surface.window_id)
             ask(surface.window_id, "_NET_WM_DESKTOP", 1)
-            eventually(lambda: shown.get_attributes().map_state != X.IsViewable)
+            await until(lambda: shown.get_attributes().map_state != X.IsViewable)
             assert await browser.resolve(surfaces, popup) == surface
             assert surfaces.exists(surface)
 
@@ -166,7 +167,7 @@ async def test_a_window_that_closes_during_the_search_is_not_mistaken_for_the_on
         async def said() -> dict[str, Any]:
             bounds = await doomed.bounds()
             await doomed.page.close()
-            eventually(lambda: windows_of(surfaces, browser) == 1)
+            await until(lambda: windows_of(surfaces, browser) == 1)
             return bounds
 
         with pytest.raises(BrowserError):
@@ -205,7 +206,7 @@ async def test_a_browser_is_found_without_a_window_manager_and_is_gone_when_it_i
             assert await browser.resolve(finder) == found[0]
             bounds = WindowBounds.of_cdp(await browser.first.bounds())
             os.kill(browser.process.pid, signal.SIGKILL)
-            eventually(lambda: not finder.exists(found[0]))
+            await until(lambda: not finder.exists(found[0]))
             with pytest.raises(Refused) as error:
                 finder.resolve(browser.process, bounds, browser.token)
             assert error.value.code is ErrorCode.SURFACE_NOT_FOUND
@@ -251,14 +252,14 @@ async def test_a_file_chooser_and_an_open_select_belong_to_the_window(
     browser, other = browsers[1], browsers[0]
     surface, beside = await browser.resolve(surfaces), await other.resolve(surfaces)
     surfaces.raise_window(surface)
-    eventually(lambda: surfaces.focused() == surface.window_id)
+    await until(lambda: surfaces.focused() == surface.window_id)
     await browser.first.page.click("select")
-    eventually(lambda: surfaces.family(surface))
+    await until(lambda: surfaces.family(surface))
     assert await browser.resolve(surfaces) == surface
     await browser.first.page.keyboard.press("Escape")
-    eventually(lambda: not surfaces.family(surface))
+    await until(lambda: not surfaces.family(surface))
     await browser.first.page.click("input")
-    (chooser,) = eventually(lambda: surfaces.family(surface))
-    eventually(lambda: surfaces.focused() == chooser)
+    (chooser,) = await until(lambda: surfaces.family(surface))
+    await until(lambda: surfaces.focused() == chooser)
     assert await browser.resolve(surfaces) == surface
     assert surfaces.family(beside) == ()

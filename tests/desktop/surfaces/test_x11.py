@@ -5,8 +5,9 @@ from functools import partial
 
 import pytest
 
-from tests.desktop.surfaces.programs import TOKEN, Program, eventually, program, window
+from tests.desktop.surfaces.programs import TOKEN, Program, program, window
 from tests.desktop.surfaces.servers import bare_server
+from tests.waiting import until_blocking
 from user_handoff.contract.errors import ErrorCode, Refused, SetupError
 from user_handoff.contract.handoff import Surface
 from user_handoff.desktop.display.display import Display
@@ -31,7 +32,7 @@ def find_soon(finder: X11Surfaces, program: Program, at: tuple[int, int, int, in
         except Refused:
             return 0
 
-    return int(eventually(found))
+    return int(until_blocking(found))
 
 
 def is_focused(finder: X11Surfaces, window_id: int) -> bool:
@@ -79,7 +80,7 @@ def test_two_windows_at_one_place_are_ambiguous(surfaces: X11Surfaces, managed: 
                 find(surfaces, both)
             return error.value.code is ErrorCode.SURFACE_AMBIGUOUS
 
-        assert eventually(refused)
+        assert until_blocking(refused)
 
 
 def test_several_windows_and_none_at_the_bounds_is_not_found(surfaces: X11Surfaces, two: Program) -> None:
@@ -160,7 +161,7 @@ def test_dialogs_and_popups_of_the_process_are_the_surfaces_family(surfaces: X11
         find_soon(surfaces, browser)
         surface = find(surfaces, browser)
         assert surface.window_id == browser.windows[0]
-        eventually(lambda: len(surfaces.family(surface)) == 2)
+        until_blocking(lambda: len(surfaces.family(surface)) == 2)
         assert surfaces.family(surface) == tuple(sorted(browser.windows[1:]))
 
 
@@ -168,7 +169,7 @@ def test_raising_a_window_gives_it_the_keyboard(surfaces: X11Surfaces, two: Prog
     for number, at in enumerate((AT, ELSEWHERE)):
         find_soon(surfaces, two, at)
         surfaces.raise_window(find(surfaces, two, at))
-        eventually(partial(is_focused, surfaces, two.windows[number]))
+        until_blocking(partial(is_focused, surfaces, two.windows[number]))
 
 
 def test_the_capability_needs_a_server_that_can_be_opened() -> None:

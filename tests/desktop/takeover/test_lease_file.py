@@ -101,7 +101,7 @@ async def test_a_lease_from_the_future_or_of_another_boot_ends_it(taker: Taker, 
     await taker.take()
     with contextlib.closing(sqlite3.connect(taker.takeovers._leases.path, isolation_level=None)) as file:
         file.execute(f"UPDATE leases SET {change} WHERE subject = 'desktop'")
-    assert (await taker.until(Phase.RECOVERING, 3)).taken is not None
+    assert (await taker.until(Phase.RECOVERING)).taken is not None
 
 
 async def test_on_a_full_disk_nobody_takes_over(taker: Taker) -> None:

@@ -12,8 +12,7 @@ from tests.desktop.hands import HTML
 from tests.desktop.support import Agent
 from tests.desktop.takeover.support import Taker
 from tests.desktop.view.conftest import Stand
-from tests.desktop.view.raw import viewing
-from tests.desktop.view.test_view import SHIFT, A, B, _mask
+from tests.desktop.view.raw import SHIFT, A, B, viewing
 from tests.waiting import until
 from user_handoff.contract import takeover as t
 from user_handoff.contract.errors import ErrorCode, HandoffError
@@ -42,7 +41,7 @@ async def test_input_is_dead_at_the_end_of_the_takeovers_lease(stand: Stand, tak
         taker.shorten(0.7)
         standing = stand.view.control.standing
         assert standing is not None and standing.cause == "takeover"
-        while time.monotonic() < standing.ends:
+        while time.monotonic() < standing.ends:  # the end of the lease itself is what is tested
             await viewer.press(A)
             await asyncio.sleep(0.005)
         passed = stand.view._viewings[0].hands.passed
@@ -51,7 +50,7 @@ async def test_input_is_dead_at_the_end_of_the_takeovers_lease(stand: Stand, tak
         assert stand.view._viewings[0].hands.passed - passed <= 1
         await viewer.heard("control", who="nobody", why="over")
         assert time.monotonic() - standing.ends < 1
-        assert not _mask(stand)
+        assert not stand.mask()
         record = await taker.until(Phase.RECOVERING)
         assert record.taken is not None and record.taken.how is t.TakeoverEnd.TIMEOUT
         assert "b" not in (await stand.text()).lower()
@@ -64,11 +63,11 @@ async def test_a_sign_of_the_page_renews_the_takeover(stand: Stand, taker: Taker
         taker.shorten(1)
         first = stand.view.control.standing
         assert first is not None
-        while time.monotonic() < first.ends + 0.5:
+        while time.monotonic() < first.ends + 0.5:  # past what would have been its end
             await viewer.tell(t="renew")
             await asyncio.sleep(0.1)
         assert taker.record().phase is Phase.HELD
-        await taker.until(Phase.RECOVERING, 3)
+        await taker.until(Phase.RECOVERING)
         with contextlib.suppress(ConnectionClosed):  # the view may be over by now
             await viewer.tell(t="renew")
         await until(lambda: not taker.lease_remains())

@@ -16,7 +16,7 @@ from Xlib import X
 from Xlib.ext import xtest
 
 from tests.desktop.takeover.support import Taker
-from tests.waiting import until
+from tests.waiting import until, until_blocking
 from user_handoff.desktop.desktop import Desktop
 from user_handoff.desktop.display.connection import connection
 from user_handoff.desktop.handoff.records import Phase
@@ -114,10 +114,7 @@ def test_a_runner_that_dies_before_it_was_answered_is_watched_all_the_same(
     assert starter.stdout is not None
     starter.stdout.close()
     starter.wait()
-    deadline = time.monotonic() + 10
-    while leases.remains("desktop", lease.lease_id) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not leases.remains("desktop", lease.lease_id)
+    until_blocking(lambda: not leases.remains("desktop", lease.lease_id))
     assert mine.record.exists()
 
 
@@ -128,10 +125,7 @@ def test_it_lives_in_a_session_of_its_own(leases: Leases, tmp_path: Path) -> Non
     assert found is not None and found.alive()
     assert os.getsid(found.pid) != os.getsid(0)
     leases.end(lease)
-    deadline = time.monotonic() + 3
-    while found.alive() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not found.alive()
+    until_blocking(lambda: not found.alive())
 
 
 async def test_one_that_is_killed_is_started_again(taker: Taker) -> None:
@@ -179,7 +173,7 @@ async def test_the_buttons_of_a_viewer_who_is_gone_are_released(desktop: Desktop
     await until(lambda: _mask(desktop))
     picture.abort()
     assert await asyncio.to_thread(let_go, desktop.display)
-    await until(lambda: not _mask(desktop), 2)
+    await until(lambda: not _mask(desktop))
 
 
 def _mask(desktop: Desktop) -> int:

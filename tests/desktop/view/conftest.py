@@ -1,5 +1,6 @@
 """A held browser with a text field in front, and viewers of it."""
 
+import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
@@ -10,7 +11,9 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 from tests.desktop.hands import HTML, place
 from tests.desktop.support import Agent
 from tests.desktop.view.raw import RawViewer
+from tests.waiting import until
 from user_handoff.contract.handoff import BeginReceipt
+from user_handoff.desktop.handoff.records import HoldRecord
 from user_handoff.desktop.view.view import View
 
 _SETTLING = """() => {
@@ -18,6 +21,7 @@ _SETTLING = """() => {
   t.onclick = () => { clicked = true };
   for (const kind of ['focus', 'blur', 'mousedown', 'click'])
     addEventListener(kind, () => { last = performance.now() }, true);
+  window.clicked = () => clicked;
   window.settled = () => clicked && document.hasFocus() && performance.now() - last > 300;
 }"""
 
@@ -55,13 +59,31 @@ class Stand:
         """
         await self.page.evaluate(_SETTLING)
         await viewer.take()
-        await viewer.click(*await self.where(30, 30))
+
+        async def clicked() -> bool:
+            await viewer.click(*await self.where(30, 30))
+            with contextlib.suppress(PlaywrightTimeout):  # its window was still on its way to its place
+                await self.page.wait_for_function("window.clicked()", timeout=3_000)
+                return True
+            return False
+
+        await until(clicked, 30)
         await self.page.wait_for_function("window.settled()")
 
     async def where(self, x: int, y: int) -> tuple[int, int]:
         """Where on the screen a place of the page is."""
         found = await place(self.page, x, y)
         return found["x"], found["y"]
+
+    def hold(self, handoff_id: str = "") -> HoldRecord:
+        record = self.agent.desktop.holds.record(handoff_id or self.handoff_id)
+        assert record is not None
+        return record
+
+    def mask(self) -> int:
+        """Which keys and buttons are down, as the X server says; without locks."""
+        with self.agent.desktop.holds._surfaces._windows.connected() as x:  # type: ignore[attr-defined]
+            return int(x.screen().root.query_pointer().mask) & ~0x12
 
     async def finish(self) -> None:
         await self.agent.finish(self.receipt)

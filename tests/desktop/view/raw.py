@@ -12,10 +12,14 @@ from typing import Any
 
 from websockets.asyncio.client import ClientConnection, unix_connect
 
+from tests.waiting import until
 from user_handoff.contract.ids import new_id
 from user_handoff.contract.view import TICKET_HEADER, AdmitViewer, ViewMode
 from user_handoff.desktop.view.rfb import key, pointer
 from user_handoff.desktop.view.view import View
+
+A, B, SHIFT = ord("a"), ord("b"), 0xFFE1
+"""What X calls these keys."""
 
 
 def ask(handoff_id: str, ticket: str, mode: ViewMode = "control", **more: Any) -> AdmitViewer:
@@ -103,10 +107,11 @@ class RawViewer:
 
     async def heard(self, kind: str, **like: Any) -> dict[str, Any]:
         """Wait until this was said last of its kind."""
-        async with asyncio.timeout(10):
-            while not (found := self.last(kind)) or not like.items() <= found.items():  # noqa: ASYNC110
-                await asyncio.sleep(0.005)
-        return found
+
+        def meant(said: dict[str, Any]) -> bool:
+            return bool(said) and like.items() <= said.items()
+
+        return await until(lambda: self.last(kind), wanted=meant, what=f"{kind} {like}")
 
     async def take(self, **more: Any) -> dict[str, Any]:
         """Take control."""

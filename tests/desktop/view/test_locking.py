@@ -5,8 +5,7 @@ import pytest
 from tests.desktop.support import OWNER, code_of
 from tests.desktop.takeover.support import Taker
 from tests.desktop.view.conftest import Stand
-from tests.desktop.view.raw import viewing
-from tests.desktop.view.test_view import SHIFT, A, B, _mask
+from tests.desktop.view.raw import SHIFT, A, B, viewing
 from user_handoff.contract.errors import ErrorCode, HandoffError
 from user_handoff.contract.locking import LockUi, UiLocked
 from user_handoff.desktop.view.locking import Locks
@@ -42,7 +41,7 @@ async def test_while_it_stands_nothing_of_the_page_arrives_and_one_click_ends_it
         assert (await viewer.heard("locked"))["seconds"] > 29
         await viewer.press(B, B)
         await viewer.until_passed()
-        assert not _mask(stand)
+        assert not stand.mask()
         assert await stand.text() == "a"
         await viewer.tell(t="override")
         await viewer.heard("locked", seconds=0)

@@ -7,11 +7,11 @@ from typing import Any
 
 from PIL import Image
 
-from tests.desktop.hands import until
 from tests.desktop.support import Agent
-from tests.desktop.surfaces.programs import eventually, program, window
+from tests.desktop.surfaces.programs import program, window
 from tests.desktop.view.conftest import Stand
 from tests.desktop.view.raw import viewing
+from tests.waiting import until
 from user_handoff.desktop.desktop import Desktop
 from user_handoff.desktop.input.grab import grab
 
@@ -119,7 +119,7 @@ async def test_when_nobody_looks_the_curtain_is_gone(stand: Stand, desktop: Desk
         assert stand.view._stage._thread is not None
     await until(lambda: stand.view._stage._thread is None)
     with program(desktop.display, window("other", (60, 80, 500, 300))) as other:
-        eventually(lambda: desktop.holds._surfaces.focused() in other.windows)
+        await until(lambda: desktop.holds._surfaces.focused() in other.windows)
 
 
 async def _has(desktop: Desktop, colour: tuple[int, int, int]) -> bool:
