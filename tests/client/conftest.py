@@ -58,7 +58,7 @@ async def code(call: Awaitable[object]) -> ErrorCode:
 
 
 async def refused_within(seconds: float, call: Callable[[], Awaitable[object]], expected: ErrorCode) -> None:
-    """Ask until it is refused, and not for longer than this after now."""
+    """Ask until it is refused, and not for longer than this after now; what was asked in time may be answered later."""
     clock = asyncio.get_running_loop().time
     deadline = clock() + seconds
     while True:
