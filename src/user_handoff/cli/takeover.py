@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import getpass
 import os
 import sys
 from collections.abc import Callable
@@ -12,28 +11,14 @@ from typing import Annotated, Final
 import typer
 
 from user_handoff.cli import options
+from user_handoff.cli.controlling import control, request_at_desk, told
 from user_handoff.cli.exits import Exit, plain, print_json
 from user_handoff.cli.signals import until_signalled
-from user_handoff.cli.state_files import DESKTOP
 from user_handoff.cli.temporal import connect
 from user_handoff.client.takeovers import TakeoverClient
-from user_handoff.contract.errors import ErrorCode, HandoffError
-from user_handoff.contract.names import desktop_queue
-from user_handoff.contract.takeover import (
-    MAX_TAKEOVER_SECONDS,
-    TakeoverBegun,
-    TakeoverEnd,
-    TakeoverRequest,
-    TakeoverState,
-    TakeoverSummary,
-)
-from user_handoff.desktop.lease.lease import HEARTBEAT_SECONDS
-from user_handoff.desktop.lease.leases import Leases
-from user_handoff.desktop.serving import read_serving
+from user_handoff.contract.takeover import MAX_TAKEOVER_SECONDS, TakeoverBegun, TakeoverEnd, TakeoverSummary
 
 STATUS: Final = "status"
-_LOOK_SECONDS: Final = 0.5
-_SUBJECT: Final = "desktop"
 
 Why = Annotated[str, typer.Option("--why", help="For the agent: why you take over. Never a password or a code.")]
 Seconds = Annotated[
@@ -79,101 +64,30 @@ def take_control(folder: Path, browser: str, why: str, seconds: float, preempt: 
     """
 
     async def body() -> Exit:
-        serving = read_serving(folder / DESKTOP)
-        request = TakeoverRequest(
-            browser_id=browser,
-            client_id=serving.client_id,
-            desktop_id=serving.desktop_id,
-            queue=desktop_queue(serving.client_id, serving.desktop_id),
-            role="desk",
-            by=getpass.getuser(),
-            why=why,
-            seconds=seconds,
-            preempt=preempt,
-        )
+        request = request_at_desk(folder, browser, why, seconds, preempt)
         async with until_signalled() as stop:
             client = TakeoverClient(await connect(folder))
-            begun = await client.take_over(request)
-            leases = Leases(folder / DESKTOP / f"{begun.desktop_id}.leases.db")
-            try:
-                return await _Session(client, begun, leases, stop, as_json).run()
-            finally:
-                leases.close()
+            summary = await control(client, folder, request, lambda begun: _until_said(begun, as_json), stop)
+            if as_json:
+                print_json(summary.model_dump(mode="json"))
+            else:
+                typer.echo(told(summary))
+            if stop.is_set():
+                return Exit.INTERRUPTED
+            return Exit.OK if summary.how is TakeoverEnd.RETURNED else Exit.FAILED
 
     return asyncio.run(body())
 
 
-class _Session:
-    """While this person has the browser."""
-
-    def __init__(
-        self, client: TakeoverClient, begun: TakeoverBegun, leases: Leases, stop: asyncio.Event, as_json: bool
-    ) -> None:
-        self._client = client
-        self._begun = begun
-        self._leases = leases
-        self._stop = stop
-        self._as_json = as_json
-
-    async def run(self) -> Exit:
-        begun = self._begun
-        if self._as_json:
-            print_json(begun.model_dump(mode="json"))
-        else:
-            typer.echo(f"You have the browser, for {begun.expires_in_seconds:.0f} s at most: {begun.takeover_id}")
-            typer.echo(
-                "Press Enter to give it back; words before that are a note for the agent. Ctrl-C: without a word."
-            )
-        words = asyncio.ensure_future(_line())
-        beating = asyncio.create_task(self._beat())
-        over = asyncio.create_task(self._until_over())
-        stopped = asyncio.create_task(self._stop.wait())
-        try:
-            await asyncio.wait((words, beating, over, stopped), return_when=asyncio.FIRST_COMPLETED)
-            return await self._leave(words, stopped)
-        finally:
-            for task in (words, beating, over, stopped):
-                task.cancel()
-            await asyncio.gather(words, beating, over, stopped, return_exceptions=True)
-
-    async def _leave(self, words: "asyncio.Future[str]", stopped: "asyncio.Task[object]") -> Exit:
-        takeover_id = self._begun.takeover_id
-        if words.done():
-            note = "" if words.result().lower() == "done" else words.result()
-            summary = await self._client.give_back(takeover_id, note)
-        elif stopped.done():
-            summary = await self._client.cancel(takeover_id)
-        else:
-            summary = await self._client.takeover(takeover_id)
-        if self._as_json:
-            print_json(summary.model_dump(mode="json"))
-        else:
-            typer.echo(plain(_told(summary)))
-        if stopped.done():
-            return Exit.INTERRUPTED
-        return Exit.OK if summary.how is TakeoverEnd.RETURNED else Exit.FAILED
-
-    async def _beat(self) -> None:
-        """Renew the lease; the first renewal that fails is the end of it."""
-        while True:
-            await asyncio.sleep(min(HEARTBEAT_SECONDS, self._begun.ttl_seconds / 3))
-            try:
-                self._leases.renew_by_id(_SUBJECT, self._begun.lease_id)
-            except HandoffError as error:
-                print(plain(f"Your control is over: {error.what}"), file=sys.stderr, flush=True)  # noqa: T201
-                return
-
-    async def _until_over(self) -> None:
-        while True:
-            await asyncio.sleep(_LOOK_SECONDS)
-            try:
-                summary = await self._client.takeover(self._begun.takeover_id)
-            except HandoffError as error:
-                if error.code is not ErrorCode.TEMPORAL_UNREACHABLE:
-                    raise
-                continue  # the lease is renewed at the desktop all the same
-            if summary.state is not TakeoverState.HELD:
-                return
+async def _until_said(begun: TakeoverBegun, as_json: bool) -> str:
+    """Say that they have it, and wait for the line that gives it back."""
+    if as_json:
+        print_json(begun.model_dump(mode="json"))
+    else:
+        typer.echo(f"You have the browser, for {begun.expires_in_seconds:.0f} s at most: {begun.takeover_id}")
+        typer.echo("Press Enter to give it back; words before that are a note for the agent. Ctrl-C: without a word.")
+    said = await _line()
+    return "" if said.lower() == "done" else said
 
 
 async def _line() -> str:
@@ -215,19 +129,3 @@ def show_status(found: list[TakeoverSummary], as_json: bool, say: Callable[[str]
             until = f" until {summary.expires_at.astimezone():%H:%M:%S}" if summary.expires_at else ""
             why = f": {summary.why}" if summary.why else ""
             say(plain(f"{summary.takeover_id}  {summary.state}{until}  {summary.by} ({summary.role}){why}"))
-
-
-def _told(summary: TakeoverSummary) -> str:
-    """What became of it, for whoever had it."""
-    seconds = f" after {summary.seconds:.0f} s" if summary.seconds is not None else ""
-    changes = summary.changes
-    parts = [f"{str(summary.how or summary.state).capitalize()}{seconds}. The agent has to look before it acts."]
-    if changes is not None:
-        counts = {
-            "pages opened": len(changes.pages_opened),
-            "pages left": len(changes.pages_left),
-            "titles": len(changes.titles),
-            "cookies": len(changes.cookies_added) + len(changes.cookies_removed),
-        }
-        parts += [f"Changed: {', '.join(f'{count} {what}' for what, count in counts.items() if count) or 'nothing'}."]
-    return " ".join(parts)
