@@ -10,7 +10,20 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from user_handoff.cli import agents, cdp, evidence, handoffs, keys, opening, options, permit, relay, takeover, watching
+from user_handoff.cli import (
+    agents,
+    cdp,
+    evidence,
+    handoffs,
+    hotkey,
+    keys,
+    opening,
+    options,
+    permit,
+    relay,
+    takeover,
+    watching,
+)
 from user_handoff.cli.exits import Exit, exit_code, leave, show_error, show_unexpected
 from user_handoff.contract.errors import ErrorCode, HandoffError, make_error
 from user_handoff.contract.redact import log_to
@@ -253,6 +266,7 @@ def health(
 handoffs.register(app)
 watching.register(app)
 takeover.register(app)
+hotkey.register(app)
 opening.register(app)
 agents.register(app)
 keys.register(app)

@@ -74,7 +74,7 @@ async def test_other_keys_and_other_modifiers_are_none_of_its_business(desktop: 
 async def test_what_was_pressed_before_is_forgotten(desktop: Desktop, hotkey: Hotkey) -> None:
     await person(desktop, "key", "ctrl+alt+space")
     hotkey.forget()
-    assert not came(hotkey)
+    assert not hotkey.pressed()
 
 
 async def test_keys_that_somebody_else_has_are_refused_and_free_again_once_they_let_go(desktop: Desktop) -> None:
