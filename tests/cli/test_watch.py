@@ -11,12 +11,15 @@ import pytest
 
 from tests.cli.conftest import SECONDS, Handoff, command, terminal, until
 from tests.gateway.world import World
+from tests.workflows.fake_takeovers import FakeTakeovers
 from user_handoff.cli.changes import Change, says
 from user_handoff.cli.watching import follow
 from user_handoff.client import HandoffClient
+from user_handoff.client.takeovers import TakeoverClient
 from user_handoff.contract.errors import ErrorCode, HandoffError, make_error
 from user_handoff.contract.handoff import Answer, HandoffState, Reply, Summary
 from user_handoff.contract.ids import new_id
+from user_handoff.contract.takeover import TakeoverEnd, TakeoverState, TakeoverSummary
 
 FIELDS = {
     "at",
@@ -111,6 +114,38 @@ async def test_without_an_id_what_begins_and_ends_meanwhile_is_told_until_it_is_
         assert await asyncio.wait_for(process.wait(), SECONDS) == 130
 
 
+@pytest.mark.parametrize("as_json", [True, False])
+async def test_without_an_id_takeovers_are_told_too(world: World, environment: dict[str, str], as_json: bool) -> None:
+    """E9: from their begin to their end; what a person wrote moves nothing on a terminal."""
+    desk, client = FakeTakeovers(), TakeoverClient(world.temporal)
+    request = desk.request(why="wrong\x1b[2J account")
+    async with desk.serving(world.temporal), watching(environment, *(["--json"] if as_json else [])) as process:
+
+        async def told() -> str:
+            while request.takeover_id not in (said := await line(process)):
+                pass  # other tests of this world
+            return said
+
+        await client.take_over(request)
+        lines = [await told()]
+        await client.give_back(request.takeover_id, "done")
+        lines.append(await told())
+        await desk.move(request.takeover_id, TakeoverState.ENDED, TakeoverEnd.RETURNED)
+        lines.append(await told())
+    if as_json:
+        changes = [json.loads(each) for each in lines]
+        assert [(each["state"], each["how"], each["ended"]) for each in changes] == [
+            ("held", None, False),
+            ("recovering", "returned", False),
+            ("ended", "returned", True),
+        ]
+        assert 0 < changes[0]["left_seconds"] <= 600 and changes[1]["left_seconds"] is None
+        assert {each["handoff_id"] for each in changes} == {None}
+    else:
+        assert "held" in lines[0] and " left  ada (operator): wrong" in lines[0] and "\x1b" not in lines[0]
+        assert lines[2].endswith("ended  returned")
+
+
 async def test_on_a_terminal_the_time_counts_down_and_the_cursor_comes_back(
     world: World, environment: dict[str, str]
 ) -> None:
@@ -146,6 +181,9 @@ class Noted:
     def change(self, summary: Summary) -> None:
         self.states.append(summary.state)
 
+    def takeover(self, summary: TakeoverSummary) -> None:
+        raise AssertionError("nobody has taken over")
+
     def now(self, summaries: Sequence[Summary], trouble: str) -> None:
         self.troubles.append(trouble)
 
@@ -163,7 +201,7 @@ async def test_an_outage_is_told_and_outlived(world: World, monkeypatch: pytest.
         return await real(self, handoff_id)
 
     monkeypatch.setattr(HandoffClient, "summary", failing)
-    following = asyncio.create_task(follow(world.client, receipt.handoff_id, view))
+    following = asyncio.create_task(follow(TakeoverClient(world.temporal), receipt.handoff_id, view))
     await until(lambda: len(view.troubles) >= 4, "it looks again")
     await world.client.close(receipt.handoff_id)
     last = await asyncio.wait_for(following, SECONDS)
@@ -178,7 +216,7 @@ async def test_where_the_first_look_gets_no_answer_it_ends(world: World, monkeyp
 
     monkeypatch.setattr(HandoffClient, "summary", away)
     with pytest.raises(HandoffError, match="It is away"):
-        await follow(world.client, "handoff/b/s/m", Noted())
+        await follow(TakeoverClient(world.temporal), "handoff/b/s/m", Noted())
 
 
 @pytest.mark.parametrize("state", list(HandoffState))

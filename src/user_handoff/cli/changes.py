@@ -1,4 +1,4 @@
-"""The changes of handoffs, as `handoff watch` tells them: on a terminal, on lines, or as JSON."""
+"""The changes of handoffs and takeovers, as `handoff watch` tells them: on a terminal, on lines, or as JSON."""
 
 import contextlib
 import sys
@@ -16,6 +16,7 @@ from user_handoff.cli.exits import plain
 from user_handoff.contract.base import Model
 from user_handoff.contract.errors import ErrorCode
 from user_handoff.contract.handoff import Answer, HandoffState, Result, RevokeReason, Summary
+from user_handoff.contract.takeover import Role, TakeoverEnd, TakeoverState, TakeoverSummary
 
 _SAYS: Final = {
     HandoffState.REQUESTED: "asks the desktop for its browser",
@@ -61,11 +62,48 @@ class Change(Model):
         )
 
 
+class TakeoverChange(Model):
+    """One change of one takeover, likewise."""
+
+    at: datetime
+    """When it was seen."""
+    handoff_id: None = None
+    """So that it is nobody's handoff to whoever reads that field of each object."""
+    takeover_id: str
+    browser_id: str
+    state: TakeoverState
+    ended: bool
+    how: TakeoverEnd | None
+    reason: str | None
+    code: ErrorCode | None
+    message: str
+    role: Role
+    by: str
+    why: str
+    """A person's words, as `note`: untrusted."""
+    note: str
+    left_seconds: int | None
+
+    @classmethod
+    def of(cls, summary: TakeoverSummary) -> "TakeoverChange":
+        """What holds now."""
+        same = cls.model_fields.keys() & TakeoverSummary.model_fields.keys()
+        return cls(
+            at=datetime.now(UTC),
+            ended=summary.state.ended,
+            left_seconds=tables.takeover_left_seconds(summary),
+            **{name: getattr(summary, name) for name in same},
+        )
+
+
 class View(Protocol):
     """Where changes are told."""
 
     def change(self, summary: Summary) -> None:
         """A handoff has changed, or is seen for the first time."""
+
+    def takeover(self, summary: TakeoverSummary) -> None:
+        """A takeover has, likewise."""
 
     def now(self, summaries: Sequence[Summary], trouble: str) -> None:
         """What goes on by the last look, and what is wrong with that; empty: nothing."""
@@ -95,6 +133,10 @@ class Lines:
         """See `View`."""
         self._say(Change.of(summary).model_dump_json() if self._as_json else line(summary))
 
+    def takeover(self, summary: TakeoverSummary) -> None:
+        """See `View`."""
+        self._say(TakeoverChange.of(summary).model_dump_json() if self._as_json else takeover_line(summary))
+
     def now(self, summaries: Sequence[Summary], trouble: str) -> None:
         """See `View`."""
         if trouble and trouble != self._trouble:
@@ -109,6 +151,16 @@ def line(summary: Summary) -> str:
     return "  ".join(part for part in parts if part)
 
 
+def takeover_line(summary: TakeoverSummary) -> str:
+    """Likewise, of a takeover."""
+    at, seconds = datetime.now().astimezone(), tables.takeover_left_seconds(summary)
+    how = [str(part) for part in (summary.how, summary.code, summary.reason) if part]
+    who = "" if summary.state.ended else f"{summary.by} ({summary.role})" + (f": {summary.why}" if summary.why else "")
+    time = "" if seconds is None else f"{tables.minutes(seconds)} left"
+    parts = (f"{at:%H:%M:%S}", summary.takeover_id, str(summary.state), time, *how, tables.first_line(who))
+    return "  ".join(part for part in parts if part)
+
+
 class Screen:
     """A terminal: changes scroll by, and below them stands what goes on, with the time that is left."""
 
@@ -120,6 +172,10 @@ class Screen:
     def change(self, summary: Summary) -> None:
         """See `View`."""
         self._on.print(Text(line(summary), overflow="fold"))
+
+    def takeover(self, summary: TakeoverSummary) -> None:
+        """See `View`."""
+        self._on.print(Text(takeover_line(summary), overflow="fold"))
 
     def now(self, summaries: Sequence[Summary], trouble: str) -> None:
         """See `View`."""

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from user_handoff.cli.exits import plain
 from user_handoff.contract.handoff import HandoffState, Result, Summary
+from user_handoff.contract.takeover import TakeoverState, TakeoverSummary
 
 HEADS: Final = ("handoff", "state", "left", "asked by", "what")
 
@@ -37,14 +38,30 @@ def is_screen(on: Console) -> bool:
 def left(summary: Summary) -> str:
     """The time that is left, in minutes and seconds; empty where there is none to count."""
     seconds = left_seconds(summary)
-    return "" if seconds is None else f"{seconds // 60}:{seconds % 60:02d}"
+    return "" if seconds is None else minutes(seconds)
+
+
+def minutes(seconds: int) -> str:
+    """So many seconds in minutes and seconds."""
+    return f"{seconds // 60}:{seconds % 60:02d}"
 
 
 def left_seconds(summary: Summary) -> int | None:
     """The seconds that are left of a hold; None where there is none."""
     if summary.expires_at is None or summary.state.ended:
         return None
-    return max(0, int((summary.expires_at - datetime.now(UTC)).total_seconds()))
+    return _until(summary.expires_at)
+
+
+def takeover_left_seconds(summary: TakeoverSummary) -> int | None:
+    """The seconds that a person may have a browser yet; None where they do not have it."""
+    if summary.expires_at is None or summary.state is not TakeoverState.HELD:
+        return None
+    return _until(summary.expires_at)
+
+
+def _until(at: datetime) -> int:
+    return max(0, int((at - datetime.now(UTC)).total_seconds()))
 
 
 def first_line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""`handoff watch`: what becomes of handoffs, as it comes about."""
+"""`handoff watch`: what becomes of handoffs and takeovers, as it comes about."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,9 +14,10 @@ from user_handoff.cli.exits import Exit
 from user_handoff.cli.signals import until_signalled
 from user_handoff.cli.temporal import connect
 from user_handoff.client import HandoffClient
+from user_handoff.client.takeovers import TakeoverClient
 from user_handoff.contract.errors import ErrorCode, Gone, HandoffError
 from user_handoff.contract.handoff import Result, Summary
-from user_handoff.contract.takeover import MAX_TAKEOVER_SECONDS
+from user_handoff.contract.takeover import MAX_TAKEOVER_SECONDS, TakeoverSummary
 
 LOOK_SECONDS: Final = 0.5
 """How often one handoff is looked at. A look leaves nothing in its history."""
@@ -46,7 +47,8 @@ def watch(
 ) -> None:
     """Tell each change of a handoff as it comes, with the time that is left, and end with its end.
 
-    Exit code 0 where its outcome was verified, 1 where it ended otherwise. Without an id it goes on until Ctrl-C.
+    Exit code 0 where its outcome was verified, 1 where it ended otherwise. Without an id it tells of all handoffs and
+    takeovers, and goes on until Ctrl-C.
     """
     if control:
         if not handoff_id:
@@ -58,7 +60,7 @@ def watch(
 
 async def _watch(folder: Path, handoff_id: str, as_json: bool) -> Exit:
     async def watching(told: View) -> Summary:
-        client = HandoffClient(await connect(folder)).within(_PATIENCE_SECONDS)
+        client = TakeoverClient(await connect(folder)).within(_PATIENCE_SECONDS)
         return await follow(client, handoff_id, told)
 
     async with until_signalled() as stop:
@@ -76,12 +78,12 @@ async def _watch(folder: Path, handoff_id: str, as_json: bool) -> Exit:
     return Exit.OK if last.result is Result.VERIFIED else Exit.FAILED
 
 
-async def follow(client: HandoffClient, handoff_id: str, view: View) -> Summary:
+async def follow(client: TakeoverClient, handoff_id: str, view: View) -> Summary:
     """Tell changes until the end of one handoff.
 
     Args:
         client: Asks for them.
-        handoff_id: Which; empty: all that wait, without an end.
+        handoff_id: Which; empty: all that wait, and all takeovers, without an end.
         view: Where they are told.
 
     Returns:
@@ -106,13 +108,16 @@ async def follow(client: HandoffClient, handoff_id: str, view: View) -> Summary:
 
 
 async def _looks(
-    client: HandoffClient, handoff_id: str, known: dict[str, Summary], view: View
+    client: TakeoverClient, handoff_id: str, known: dict[str, Summary], view: View
 ) -> AsyncIterator[list[Summary]]:
+    taken: dict[str, TakeoverSummary] = {}
     pause = LOOK_SECONDS if handoff_id else LOOK_AT_ALL_SECONDS
     looked = False
     while True:
         try:
             found = [await client.summary(handoff_id)] if handoff_id else await _all(client, known)
+            if not handoff_id:
+                await _tell_takeovers(client, taken, view)
         except HandoffError as error:
             if not looked or error.code is not ErrorCode.TEMPORAL_UNREACHABLE:
                 raise
@@ -133,6 +138,24 @@ async def _all(client: HandoffClient, known: dict[str, Summary]) -> list[Summary
         except Gone:
             del known[handoff_id]
     return found
+
+
+async def _tell_takeovers(client: TakeoverClient, known: dict[str, TakeoverSummary], view: View) -> None:
+    """Tell what has changed of those that go on, and of those that did at the last look."""
+    found = await client.takeovers()
+    listed = {summary.takeover_id for summary in found}
+    for takeover_id in [each for each in known if each not in listed]:
+        try:
+            found.append(await client.takeover(takeover_id))
+        except Gone:
+            del known[takeover_id]
+    for summary in found:
+        before = known.get(summary.takeover_id)
+        known[summary.takeover_id] = summary
+        if before is None or (before.state, before.how) != (summary.state, summary.how):
+            view.takeover(summary)
+        if summary.state.ended:
+            del known[summary.takeover_id]
 
 
 def _key(summary: Summary) -> tuple[object, ...]:
