@@ -1,5 +1,6 @@
 """A real desktop: a private X display, and a portal to browse."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -9,6 +10,7 @@ from examples.portal import Portal
 from tests.desktop.hands import Hands, editor_page
 from tests.desktop.policy.pages import Pages
 from tests.desktop.support import Agent
+from user_handoff.desktop.browser.waking import Waking
 from user_handoff.desktop.desktop import Desktop
 from user_handoff.desktop.start import DesktopSettings, running_desktop
 
@@ -38,6 +40,19 @@ async def agent(desktop: Desktop, portal: Portal) -> AsyncIterator[Agent]:
     agent = await Agent.open(desktop, f"{portal.url}/invoices")
     yield agent
     await agent.close()
+
+
+@pytest.fixture
+def looked_in_vain(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Set once a condition was looked for and not seen, and the browser is to tell of a change."""
+    event, wait = asyncio.Event(), Waking.wait
+
+    async def waits(self: Waking, seconds: float) -> None:
+        event.set()
+        await wait(self, seconds)
+
+    monkeypatch.setattr(Waking, "wait", waits)
+    return event
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from tests.desktop.browser.test_conditions import check
 from tests.desktop.policy.pages import Pages
 from tests.desktop.support import Agent
+from tests.waiting import until
 from user_handoff.contract.conditions import (
     AllOf,
     AnyOf,
@@ -81,23 +82,27 @@ async def test_conditions_are_put_together(watched: Agent, pages: Pages) -> None
     assert leaves(AllOf(there, Not(AnyOf(failed, there)))) == (there, failed, there)
 
 
-async def test_what_comes_true_is_seen_when_it_does(watched: Agent, pages: Pages) -> None:
+async def test_what_comes_true_is_seen_when_it_does(
+    watched: Agent, pages: Pages, looked_in_vain: asyncio.Event
+) -> None:
     """B4: the browser tells of it; between the looks nothing is asked."""
     await watched.go(pages.put(LATER))
     waiting = asyncio.create_task(check(watched, AllOf(Text("Welcome"), Not(Element(role="button", name="Go"))), 20))
-    await asyncio.sleep(0.3)
+    await until(looked_in_vain.is_set)
     assert not waiting.done()
     await page_of(watched).evaluate("later()")
     async with asyncio.timeout(5):
         assert (await waiting).met
 
 
-async def test_a_page_that_opens_meanwhile_is_looked_at(watched: Agent, pages: Pages) -> None:
+async def test_a_page_that_opens_meanwhile_is_looked_at(
+    watched: Agent, pages: Pages, looked_in_vain: asyncio.Event
+) -> None:
     """B3, B4."""
     popup = pages.put("<h1>Receipt</h1>")
     await watched.go(pages.put("<h1>Start</h1>"))
     waiting = asyncio.create_task(check(watched, Element(role="heading", name="Receipt"), 20))
-    await asyncio.sleep(0.2)
+    await until(looked_in_vain.is_set)
     await page_of(watched).evaluate(f"void open('{popup}')")
     async with asyncio.timeout(10):
         assert (await waiting).met
@@ -109,9 +114,9 @@ async def test_a_page_that_hangs_ends_by_the_time_out_and_does_not_count_as_abse
     desktop: Desktop, pages: Pages
 ) -> None:
     """B4: neither is the condition met by what could not be looked at."""
-    agent = await Agent.open(desktop, pages.put("<h1>Busy</h1><script>setTimeout(()=>{for(;;);},200)</script>"))
+    agent = await Agent.open(desktop, pages.put("<h1>Busy</h1>"))
+    hanging = asyncio.create_task(page_of(agent).evaluate("for(;;);"))  # before whatever else the page is asked
     try:
-        await asyncio.sleep(0.5)
         for condition in (Text("Busy"), Not(Text("gone")), AllOf(Url("**"), Not(Element(role="alert", name="x")))):
             began = time.monotonic()
             seen = await check(agent, condition, 1.5)
@@ -120,6 +125,7 @@ async def test_a_page_that_hangs_ends_by_the_time_out_and_does_not_count_as_abse
         assert (await check(agent, AnyOf(Text("gone"), Url("http://127.0.0.1*/**")), 1.5)).met
     finally:
         await agent.close()
+        await asyncio.gather(hanging, return_exceptions=True)
 
 
 async def test_a_page_that_crashed_ends_by_the_time_out(desktop: Desktop, pages: Pages) -> None:

@@ -5,6 +5,7 @@ import asyncio
 from examples.portal import Portal
 from tests.desktop.policy.pages import Pages
 from tests.desktop.support import Agent, code_of
+from tests.waiting import until
 from user_handoff.contract.conditions import AllOf, Element, Not, Url
 from user_handoff.contract.errors import ErrorCode
 from user_handoff.contract.handoff import BeginReceipt, GuardHold, HoldEnd, HoldRequest
@@ -17,11 +18,13 @@ def watching(agent: Agent, receipt: BeginReceipt, watch: AllOf | Not | Url) -> "
     return asyncio.create_task(agent.desktop.guard(request))
 
 
-async def test_what_a_person_does_is_observed_while_they_have_the_browser(agent: Agent, portal: Portal) -> None:
+async def test_what_a_person_does_is_observed_while_they_have_the_browser(
+    agent: Agent, portal: Portal, looked_in_vain: asyncio.Event
+) -> None:
     """B4: the hold stands all the same; it ends by its fence alone."""
     receipt = await agent.begin()
     guard = watching(agent, receipt, SIGNED_IN)
-    await asyncio.sleep(0.3)
+    await until(looked_in_vain.is_set)
     assert not guard.done()
     await _person_signs_in(agent, portal)
     async with asyncio.timeout(15):
