@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import httpx
 from temporalio.client import Client
 
+from tests.waiting import until
 from tests.workflows.fake_desktop import FakeDesktop
 from tests.workflows.handoffs import Handoffs, start_server
 from user_handoff.client import HandoffClient
@@ -54,12 +55,9 @@ class World:
         return await self.client.begin(request)
 
     async def until(self, handoff_id: str, *states: HandoffState) -> Summary:
-        async with asyncio.timeout(20):
-            while True:
-                summary = await self.client.summary(handoff_id)
-                if summary.state in states:
-                    return summary
-                await asyncio.sleep(0.02)
+        return await until(
+            lambda: self.client.summary(handoff_id), 20, wanted=lambda now: now.state in states, what=f"{states}"
+        )
 
 
 @dataclass

@@ -12,6 +12,7 @@ from mcp import Client, types
 from mcp.client.streamable_http import streamable_http_client
 from temporalio.client import Client as Temporal
 
+from tests.waiting import until
 from user_handoff.client import HandoffClient
 from user_handoff.client.access import Access
 from user_handoff.client.requests import RequestsClient
@@ -80,9 +81,7 @@ class Agent:
 
     async def told(self, count: int) -> None:
         """Wait until the list was said to have changed so many times."""
-        async with asyncio.timeout(30):
-            while len(self.changes) < count:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+        await until(lambda: len(self.changes) >= count, 30)
 
 
 @dataclass

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from tests.gateway.mcp.stage import INVOICES_URL, OWNER, Stage
+from tests.waiting import until
 from user_handoff.contract.ids import new_id
 from user_handoff.contract.requests import SaveRequest
 from user_handoff.testing import ScriptedPerson
@@ -244,7 +245,5 @@ async def test_a_key_reads_what_came_to_the_session_that_is_current_now(stage: S
         second = await stage.session(owner)
         writer = await stage.requests.issue_writer(second, owner, "Robin")
         await stage.requests.write(writer, SaveRequest(request_id="r1", generation=1, text="Hello", send=True))
-        async with asyncio.timeout(40):
-            while TOOL not in await agent.tools():  # noqa: ASYNC110
-                await asyncio.sleep(0.2)
+        await until(agent.tools, 40, wanted=lambda tools: TOOL in tools)
         assert (await agent.tool(TOOL, session_id=second))["request"]["text"] == "Hello"

@@ -8,6 +8,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from tests.gateway.mcp.stage import INVOICES_URL, LOGIN, OPEN, OWNER, Stage
+from tests.waiting import until
 from user_handoff.contract.access import Capability
 from user_handoff.contract.errors import ErrorCode
 from user_handoff.contract.ids import new_id
@@ -270,9 +271,7 @@ async def test_every_call_is_in_the_audit_without_its_values(stage: Stage) -> No
         await agent.do("fill", browser_id=browser_id, element_id=element, text="audit-canary")
         await agent.refused("control_browser", do={"action": "click", "browser_id": browser_id, "element_id": "dead"})
         await agent.do("close_browser", browser_id=browser_id)
-    async with asyncio.timeout(30):
-        while len(entries := await stage.access.read_audit(session_id)) < 6:  # noqa: ASYNC110
-            await asyncio.sleep(0.1)
+    entries = await until(lambda: stage.access.read_audit(session_id), 30, wanted=lambda entries: len(entries) >= 6)
     told = [(e.action, e.outcome) for e in entries if e.tool == "control_browser"]
     assert told == [
         ("open", "completed"),

@@ -13,6 +13,7 @@ import pytest
 from tests.gateway.mcp.stage import INVOICES_URL, Stage, open_gateway
 from tests.gateway.rest.caller import Caller, nobody, open_caller
 from tests.gateway.rest.test_job import begin
+from tests.waiting import until
 from user_handoff.contract.handoff import Answer, Reply
 from user_handoff.gateway.rest import events
 
@@ -131,12 +132,12 @@ async def test_streams_are_bounded_and_those_that_end_make_room(
         assert response.headers["retry-after"]
         async with open_caller(stage, me.name) as other, following(other, begun["handoff_id"]) as another:
             assert await another.next()
-    async with asyncio.timeout(10):
-        while True:
-            async with following(me, begun["handoff_id"]) as stream:
-                if stream.response.status_code == 200:
-                    break
-            await asyncio.sleep(0.02)
+
+    async def let_in() -> bool:
+        async with following(me, begun["handoff_id"]) as stream:
+            return stream.response.status_code == 200
+
+    await until(let_in)
     await me.post(f"/v1/browsers/{browser_id}/close")
 
 
@@ -151,9 +152,7 @@ async def test_a_quiet_stream_says_that_it_lives_and_ends_with_its_gateway(
         async with following(there, begun["handoff_id"]) as stream:
             await stream.next()
             reading = asyncio.create_task(stream.rest())
-            async with asyncio.timeout(10):
-                while stream.beats < 2:  # noqa: ASYNC110
-                    await asyncio.sleep(0.02)
+            await until(lambda: stream.beats >= 2)
             began = asyncio.get_running_loop().time()
             ending = asyncio.create_task(gateway.aclose())
             assert await reading == []

@@ -1,12 +1,12 @@
 """The job by REST: an agent meets a wall, a person passes it, and the agent goes on."""
 
-import asyncio
 from typing import Any
 
 import pytest
 
 from tests.gateway.mcp.stage import INVOICES_URL, Stage
 from tests.gateway.rest.caller import Caller, nobody, open_caller
+from tests.waiting import until
 from user_handoff.contract.handoff import Answer, Reply
 from user_handoff.testing import ScriptedPerson
 
@@ -29,13 +29,15 @@ async def begin(me: Caller, **options: Any) -> tuple[str, dict[str, Any]]:
 
 async def ended(me: Caller, handoff_id: str) -> dict[str, Any]:
     """The handoff, once it has ended."""
-    async with asyncio.timeout(30):
-        while (summary := await me.get(f"/v1/handoffs/{handoff_id}"))["state"] != "completed":
-            if summary["state"] == "recovering":
-                browser_id = handoff_id.split("/")[1]
-                await me.post(f"/v1/browsers/{browser_id}/snapshots")
-            await asyncio.sleep(0.05)
-    return summary
+
+    async def look() -> dict[str, Any]:
+        summary = await me.get(f"/v1/handoffs/{handoff_id}")
+        if summary["state"] == "recovering":
+            browser_id = handoff_id.split("/")[1]
+            await me.post(f"/v1/browsers/{browser_id}/snapshots")
+        return summary
+
+    return await until(look, 30, wanted=lambda now: now["state"] == "completed")
 
 
 async def test_a_person_signs_in_and_the_agent_goes_on_where_it_was(stage: Stage, me: Caller) -> None:

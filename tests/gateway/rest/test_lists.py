@@ -1,6 +1,5 @@
 """Lists in pages."""
 
-import asyncio
 import base64
 import json
 from typing import Any
@@ -9,6 +8,7 @@ import pytest
 
 from tests.gateway.mcp.stage import Stage
 from tests.gateway.rest.caller import Caller, nobody, open_caller
+from tests.waiting import until
 
 URL = "https://open.example/"
 
@@ -37,10 +37,8 @@ async def test_sessions_are_listed_newest_first_and_each_once_while_others_are_o
 async def test_sessions_that_have_ended_are_told_apart(me: Caller) -> None:
     first, second = [(await me.post("/v1/sessions"))["session_id"] for _ in range(2)]
     await me.post(f"/v1/sessions/{first}/close")
-    async with asyncio.timeout(10):
-        while not (ended := (await me.get("/v1/sessions", open=False))["items"]):  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-    assert [row["session_id"] for row in ended] == [first]
+    ended = await until(lambda: me.get("/v1/sessions", open=False), wanted=lambda ended: ended["items"])
+    assert [row["session_id"] for row in ended["items"]] == [first]
     assert [row["session_id"] for row in (await me.get("/v1/sessions", open=True))["items"]] == [second]
 
 
@@ -73,9 +71,9 @@ async def test_handoffs_are_listed_by_their_state_and_all_of_them_in_pages(stage
         assert all(len(page) <= 1 for page in found)
         return {row["handoff_id"] for page in found for row in page}
 
-    async with asyncio.timeout(20):  # the list lags a moment behind
-        while await listed(state="held") != set(begun[1:]) or await listed(state="closed") != {begun[0]}:  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
+    # the list lags a moment behind
+    await until(lambda: listed(state="held"), 20, wanted=lambda held: held == set(begun[1:]))
+    await until(lambda: listed(state="closed"), 20, wanted=lambda closed: closed == {begun[0]})
     assert await listed() == set(begun)
     assert await listed(session_id="s_another") == set()
     async with open_caller(stage) as other:
