@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.gateway.world import Site, World, open_site
+from tests.waiting import until
 from user_handoff.client.access import Access
 from user_handoff.contract.handoff import Result
 from user_handoff.contract.session import Scope
@@ -37,10 +38,7 @@ async def with_cookie(site: Site, cookie: str) -> httpx.Response:
 
 async def listed(site: Site, http: httpx.AsyncClient, handoff_id: str) -> str:
     """The page, once it has this handoff: Temporal's lists lag a moment behind."""
-    async with asyncio.timeout(20):
-        while handoff_id not in (page := (await http.get("/")).text):  # noqa: ASYNC110
-            await asyncio.sleep(0.2)
-    return page
+    return (await until(lambda: http.get("/"), 20, wanted=lambda page: handoff_id in page.text)).text
 
 
 async def test_whoever_has_not_signed_in_is_asked_to(site: Site, http: httpx.AsyncClient) -> None:
