@@ -52,25 +52,25 @@ def test_a_plain_pattern_is_taken(pattern: str) -> None:
 
 def test_the_worst_pattern_that_is_taken_ends_soon() -> None:
     rule = ControlRule(rule_id="worst", role="button", name="^a*a*a*b")
-    began = time.monotonic()
+    began = time.thread_time()
     assert StopList([rule]).control(Shown("button", ("a" * 100_000,))) is None
-    assert time.monotonic() - began < 2
+    assert time.thread_time() - began < 2
 
 
 @pytest.mark.parametrize("pattern", ["^(?:aa|a){0,10}[ab]{0,9}c", "^" + "a?" * 15 + "b", "^(a|a)(a|a)(a|a)a*a*b"])
 def test_no_number_of_choices_makes_a_pattern_slow(pattern: str) -> None:
     """B1: what is taken at all ends soon."""
     check_pattern(pattern)
-    began = time.monotonic()
+    began = time.thread_time()
     assert (
         StopList([ControlRule(rule_id="x", role="button", name=pattern)]).control(Shown("button", ("a" * 200,))) is None
     )
-    assert time.monotonic() - began < 2
+    assert time.thread_time() - began < 2
 
 
 def test_ten_thousand_controls_are_looked_through_soon() -> None:
     controls = tuple(Shown(("button", "link", "textbox")[n % 3], (f"Button {n} does a thing",)) for n in range(10_000))
     rules = StopList(BUILT_IN)
-    began = time.monotonic()
+    began = time.thread_time()
     assert rules.boundary("p", Seen("https://a.example/", controls)) is None
-    assert time.monotonic() - began < 1.5
+    assert time.thread_time() - began < 1.5

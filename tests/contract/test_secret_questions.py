@@ -186,6 +186,6 @@ def test_a_todo_is_done_in_the_browser(text: str, kind: Literal["question", "tod
 
 @pytest.mark.parametrize("text", ["please tell " * 330, "what is the " * 330, "code " * 800, "a" * 4000, "," * 4000])
 def test_the_longest_text_takes_no_time(text: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     asks_for_secret(text[:4000])
-    assert time.perf_counter() - began < 1
+    assert time.thread_time() - began < 1

@@ -45,9 +45,9 @@ def test_what_only_resembles_a_value_stays(value: str, said: str) -> None:
 def test_a_large_tree_with_many_values_is_scrubbed_soon() -> None:
     tree = "\n".join(f'- button "Button {n} does a thing" [id=a.e{n}]: text of line {n}' for n in range(10_000))
     values = {"text", "4111 1111 1111 1111", *(f"value {n}-{n}" for n in range(200))}
-    began = time.monotonic()
+    began = time.thread_time()
     assert scrub_tree(tree, values).count("[withheld]") == 10_000
-    assert time.monotonic() - began < 1.5
+    assert time.thread_time() - began < 1.5
 
 
 CLOSED = """<div id=h></div><script>
