@@ -1,14 +1,12 @@
 """What workflows ask of a desktop: one function per thing. Everything that is decided is decided there."""
 
-import logging
-from collections.abc import Awaitable, Callable
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from user_handoff.activities.beating import beating
+from user_handoff.activities.typed import typed
 from user_handoff.contract import browser as b
 from user_handoff.contract import computer as c
 from user_handoff.contract import doors as d
@@ -18,49 +16,11 @@ from user_handoff.contract import states as st
 from user_handoff.contract import takeover as t
 from user_handoff.contract import view as v
 from user_handoff.contract.conditions import Observation
-from user_handoff.contract.errors import ErrorCode, HandoffError, make_error
-from user_handoff.contract.failures import to_failure
+from user_handoff.contract.errors import ErrorCode
 from user_handoff.contract.locking import LockUi, UiLocked
 from user_handoff.contract.names import Activities
 from user_handoff.contract.runner import DesktopClaim
 from user_handoff.contract.verbs import DesktopVerbs
-
-log = logging.getLogger(__name__)
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def _typed(
-    function: Callable[Concatenate["DesktopActivities", P], Awaitable[R]],
-) -> Callable[Concatenate["DesktopActivities", P], Awaitable[R]]:
-    """Let only typed errors out: a foreign one may quote a page, and its text would land in history."""
-
-    @wraps(function)
-    async def call(self: "DesktopActivities", /, *args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            async with beating():
-                return await function(self, *args, **kwargs)
-        except HandoffError as error:
-            raise to_failure(error) from None
-        except ApplicationError:
-            raise
-        except Exception as error:
-            log.exception("%s failed", activity.info().activity_type, exc_info=_bare(error))
-            raise to_failure(
-                make_error(
-                    ErrorCode.OUTCOME_UNKNOWN,
-                    f"The desktop failed unexpectedly ({type(error).__name__}).",
-                    holds="What was asked may have happened.",
-                    do_next="Take a snapshot and look; the runner's log has the trace.",
-                )
-            ) from None
-
-    return call
-
-
-def _bare(error: Exception) -> Exception:
-    return RuntimeError(type(error).__name__).with_traceback(error.__traceback__)
 
 
 class DesktopActivities:
@@ -79,6 +39,7 @@ class DesktopActivities:
             self.check,
             self.begin_takeover,
             self.guard_takeover,
+            self.renew_takeover,
             self.return_takeover,
             self.lock_ui,
             self.snapshot,
@@ -109,7 +70,7 @@ class DesktopActivities:
         return [self.claim]
 
     @activity.defn(name=Activities.CLAIM_DESKTOP)
-    @_typed
+    @typed
     async def claim(self) -> DesktopClaim:
         """Name this desktop's queue; fails, to be tried again elsewhere, while it is full."""
         if not self._desktop.browsers.free:
@@ -118,181 +79,187 @@ class DesktopActivities:
         return DesktopClaim(client_id=identity.client_id, desktop_id=identity.desktop_id, queue=identity.queue)
 
     @activity.defn(name=Activities.BEGIN)
-    @_typed
+    @typed
     async def begin(self, request: h.BeginHold) -> h.BeginReceipt:
         """Hold a browser for a person."""
         return await self._desktop.begin(request)
 
     @activity.defn(name=Activities.GUARD)
-    @_typed
+    @typed
     async def guard(self, request: h.GuardHold) -> h.HoldEnd:
         """Wait for the end of a hold."""
         return await self._desktop.guard(request)
 
     @activity.defn(name=Activities.FINISH)
-    @_typed
+    @typed
     async def finish(self, request: h.FinishHold) -> h.FinishReceipt:
         """Take a browser back by its exact fence."""
         return await self._desktop.finish(request)
 
     @activity.defn(name=Activities.CLOSE)
-    @_typed
+    @typed
     async def close(self, request: h.HoldRequest) -> h.CloseReceipt:
         """Close the browser of a hold, and the hold with it."""
         return await self._desktop.close(request)
 
     @activity.defn(name=Activities.BEGIN_TAKEOVER)
-    @_typed
+    @typed
     async def begin_takeover(self, request: t.BeginTakeover) -> t.TakeoverBegun:
         """Give a person a browser that they want."""
         return await self._desktop.begin_takeover(request)
 
     @activity.defn(name=Activities.GUARD_TAKEOVER)
-    @_typed
+    @typed
     async def guard_takeover(self, request: t.GuardTakeover) -> t.TakeoverNow:
         """Wait until a takeover stands elsewhere."""
         return await self._desktop.guard_takeover(request)
 
+    @activity.defn(name=Activities.RENEW_TAKEOVER)
+    @typed
+    async def renew_takeover(self, request: t.RenewTakeover) -> t.TakeoverRenewed:
+        """Renew the lease of a takeover."""
+        return await self._desktop.renew_takeover(request)
+
     @activity.defn(name=Activities.RETURN_TAKEOVER)
-    @_typed
+    @typed
     async def return_takeover(self, request: t.ReturnTakeover) -> t.TakeoverNow:
         """Take the browser back from the person."""
         return await self._desktop.return_takeover(request)
 
     @activity.defn(name=Activities.LOCK_UI)
-    @_typed
+    @typed
     async def lock_ui(self, request: LockUi) -> UiLocked:
         """Drop what a person types through the view, for a moment."""
         return await self._desktop.lock_ui(request)
 
     @activity.defn(name=Activities.CHECK)
-    @_typed
+    @typed
     async def check(self, request: h.CheckCondition) -> Observation:
         """Look for a condition."""
         return await self._desktop.check(request)
 
     @activity.defn(name=Activities.SNAPSHOT)
-    @_typed
+    @typed
     async def snapshot(self, request: b.SnapshotRequest) -> b.Snapshot:
         """Look at a page."""
         return await self._desktop.snapshot(request)
 
     @activity.defn(name=Activities.SCREENSHOT)
-    @_typed
+    @typed
     async def screenshot(self, request: b.ScreenshotRequest) -> b.Picture:
         """Take a picture that stays on the desktop."""
         return await self._desktop.screenshot(request)
 
     @activity.defn(name=Activities.BROWSER_INFO)
-    @_typed
+    @typed
     async def info(self, request: b.BrowserRequest) -> b.BrowserInfo:
         """What may be said of a browser."""
         return await self._desktop.info(request)
 
     @activity.defn(name=Activities.OPEN_BROWSER)
-    @_typed
+    @typed
     async def open(self, spec: b.OpenBrowser) -> b.BrowserInfo:
         """Start a browser and go to its first page."""
         return await self._desktop.open_browser(spec)
 
     @activity.defn(name=Activities.CLICK)
-    @_typed
+    @typed
     async def click(self, effect: b.Click) -> b.EffectReceipt:
         """Click an element."""
         return await self._desktop.act(effect)
 
     @activity.defn(name=Activities.FILL)
-    @_typed
+    @typed
     async def fill(self, effect: b.Fill) -> b.EffectReceipt:
         """Replace an element's value."""
         return await self._desktop.act(effect)
 
     @activity.defn(name=Activities.PRESS)
-    @_typed
+    @typed
     async def press(self, effect: b.Press) -> b.EffectReceipt:
         """Press a key."""
         return await self._desktop.act(effect)
 
     @activity.defn(name=Activities.SELECT)
-    @_typed
+    @typed
     async def select(self, effect: b.Select) -> b.EffectReceipt:
         """Choose options."""
         return await self._desktop.act(effect)
 
     @activity.defn(name=Activities.NAVIGATE)
-    @_typed
+    @typed
     async def navigate(self, effect: b.Navigate) -> b.EffectReceipt:
         """Go to a URL."""
         return await self._desktop.act(effect)
 
     @activity.defn(name=Activities.BACK)
-    @_typed
+    @typed
     async def back(self, effect: b.Back) -> b.EffectReceipt:
         """Go back one entry."""
         return await self._desktop.act(effect)
 
     @activity.defn(name=Activities.DOWNLOAD)
-    @_typed
+    @typed
     async def download(self, effect: b.Download) -> b.DownloadReceipt:
         """Download a file to the desktop."""
         return await self._desktop.download(effect)
 
     @activity.defn(name=Activities.CLOSE_PAGE)
-    @_typed
+    @typed
     async def close_page(self, effect: b.ClosePage) -> b.EffectReceipt:
         """Close a page."""
         return await self._desktop.act(effect)
 
     @activity.defn(name=Activities.SAVE_STATE)
-    @_typed
+    @typed
     async def save_state(self, request: st.SaveState) -> st.SavedState:
         """Keep what a browser's sites know of its login; it stays on the desktop."""
         return await self._desktop.save_state(request)
 
     @activity.defn(name=Activities.CLOSE_BROWSER)
-    @_typed
+    @typed
     async def close_browser(self, request: b.BrowserRequest) -> None:
         """Close a browser; works while it is held."""
         await self._desktop.close_browser(request)
 
     @activity.defn(name=Activities.COMPUTER)
-    @_typed
+    @typed
     async def computer(self, effect: c.ComputerEffect) -> c.ComputerReceipt:
         """Do one native effect."""
         return await self._desktop.computer(effect)
 
     @activity.defn(name=Activities.OBSERVE_COMPUTER)
-    @_typed
+    @typed
     async def observe_computer(self, request: c.ObserveComputer) -> c.DisplayLook:
         """Look at the whole desktop."""
         return await self._desktop.observe_computer(request)
 
     @activity.defn(name=Activities.ADMIT_VIEWER)
-    @_typed
+    @typed
     async def admit_viewer(self, request: v.AdmitViewer) -> v.ViewerAdmitted:
         """Let one viewer of a held browser in."""
         return await self._desktop.admit_viewer(request)
 
     @activity.defn(name=Activities.OPEN_DOOR)
-    @_typed
+    @typed
     async def open_door(self, request: d.OpenDoor) -> d.DoorOpened:
         """Let a program drive a browser by CDP, for a while."""
         return await self._desktop.open_door(request)
 
     @activity.defn(name=Activities.CLOSE_DOOR)
-    @_typed
+    @typed
     async def close_door(self, request: d.DoorRequest) -> d.DoorViews:
         """Close a door, and cut off who came by it."""
         return await self._desktop.close_door(request)
 
     @activity.defn(name=Activities.LIST_DOORS)
-    @_typed
+    @typed
     async def list_doors(self, request: b.BrowserRequest) -> d.DoorViews:
         """The doors of a browser that are open."""
         return await self._desktop.list_doors(request)
 
     @activity.defn(name=Activities.SHOW_WINDOW)
-    @_typed
+    @typed
     async def show_window(self, request: s.ShowWindow) -> s.WindowShown:
         """Bring the window of a hold to the front, because its person asked."""
         return await self._desktop.show_window(request)

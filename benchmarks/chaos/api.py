@@ -51,6 +51,8 @@ _LASTS = "followHandoff"
 """It lasts as long as its handoff."""
 
 _NOT_THERE = {"handoff_id": "handoff/b/s/m"}
+_TAKEOVER = "takeover/b/t"
+"""Nobody takes over on a desktop in memory."""
 _REAL = 0.6
 """How often an id of something that is there is put in the place of one that was made up."""
 
@@ -130,6 +132,7 @@ class _There:
             "message_id": message["message_id"],
             "browser_id": browsers[0],
             "handoff_id": begun["handoff_id"],
+            "takeover_id": _TAKEOVER,
         }
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -213,8 +216,8 @@ class _Sender:
 
 
 def _slashes(operation: Operation) -> bool:
-    """Whether its path names a handoff: the library makes up no names with slashes."""
-    return "handoff_id" in operation.path
+    """Whether its path names a handoff or takeover: the library makes up no names with slashes."""
+    return "handoff_id" in operation.path or "takeover_id" in operation.path
 
 
 def _fuzz_one(strategy: Any, count: int, start: int, send: Callable[[Case], None]) -> None:

@@ -13,6 +13,7 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.e2e.notes import Notes
 from tests.e2e.stack import OWNER, Stack
+from tests.e2e.test_rest import Program
 from tests.e2e.test_view import DESK
 from tests.gateway.browsing import person, running_chromium
 from tests.waiting import until
@@ -76,6 +77,11 @@ async def take_control(page: Page) -> None:
     await expect(view).to_have_attribute("data-state", "watching", timeout=20_000)
     await view.get_by_role("button", name="Take control").click()
     await expect(view).to_have_attribute("data-state", "control", timeout=10_000)
+
+
+async def state_of(program: Program, path: str) -> str:
+    """Where a takeover stands."""
+    return str((await program.http.get(path)).json()["state"])
 
 
 async def give_back(page: Page, note: str) -> None:
@@ -148,6 +154,38 @@ async def test_interrupted_it_goes_back_without_a_word(stack: Stack, browser_id:
     found = await TakeoverClient(stack.client).takeovers(browser_id=browser_id, ended=True)
     assert [summary.how for summary in found] == [TakeoverEnd.CANCELLED]
     assert (await look(stack, browser_id)).resumed is not None
+
+
+async def test_a_program_of_an_operators_takes_it_over_by_rest_renews_it_and_gives_it_back(
+    stack: Stack, browser_id: str
+) -> None:
+    """B8, E1, E5: the same request is the same takeover; the agent is refused meanwhile, and told when it looks."""
+    access = Access(stack.handoffs)
+    keys = [await access.create_key(name, [Scope.HANDOFFS_OPERATE]) for name in ("operator:quill", "operator:other")]
+    await access.aclose()
+    async with Program(stack, keys[0]) as quill, Program(stack, keys[1]) as other:
+        body = {"browser_id": browser_id, "why": "the wrong account"}
+        begun = await quill.post("/v1/takeovers", body, "mine")
+        assert await quill.post("/v1/takeovers", body, "mine") == begun
+        assert await other.code("/v1/takeovers", body) == "takeover_active"
+        one = f"/v1/takeovers/{begun['takeover_id']}"
+        assert begun["url"] == f"{quill.base_url}/takeovers/{begun['takeover_id'].removeprefix('takeover/')}"
+        renewed = await quill.post(f"{one}/renew")
+        assert (renewed["ttl_seconds"], renewed["expires_in_seconds"] < 600) == (30, True)
+        assert [await other.code(f"{one}/{what}", {}) for what in ("renew", "return")] == ["unknown_takeover"] * 2
+        info = await stack.ask(Activities.BROWSER_INFO, BrowserRequest(browser_id=browser_id), BrowserInfo)
+        assert (info.state, info.held_by and info.held_by.role) == ("held", "operator")
+        given = await quill.post(f"{one}/return", {"note": "signed in"}, "back")
+        assert given["how"] == "returned"
+        assert await quill.code(f"{one}/renew", {}) == "lease_lost"
+        assert await quill.post("/v1/takeovers", body, "mine") == begun
+        await until(lambda: state_of(quill, one), wanted=lambda state: state == "recovering")
+        told = (await look(stack, browser_id)).resumed
+        assert told is not None
+        assert (told.role, told.why, told.note) == ("operator", "the wrong account", "signed in")
+        assert "quill" not in told.model_dump_json()
+        summary = (await quill.http.get(one)).json()
+        assert (summary["how"], summary["by"]) == ("returned", "operator:quill")
 
 
 async def test_an_operator_takes_it_over_on_a_page_acts_in_the_view_and_gives_it_back(

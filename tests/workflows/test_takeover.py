@@ -57,6 +57,22 @@ async def test_a_lost_receipt_is_asked_for_again(desk: FakeTakeovers, takeovers:
     assert desk.calls.count("desktop_begin_takeover") == 1
 
 
+async def test_asked_for_again_after_its_end_it_has_the_receipt_of_then(
+    desk: FakeTakeovers, takeovers: TakeoverClient
+) -> None:
+    """E1: and one that was refused is refused again; neither begins anew."""
+    request, refused = desk.request(), desk.request()
+    begun = await takeovers.take_over(request)
+    await desk.move(request.takeover_id, TakeoverState.ENDED, TakeoverEnd.TIMEOUT)
+    desk.refuse = ErrorCode.HANDOFF_ACTIVE
+    for again in range(2):
+        with pytest.raises(HandoffError) as told:
+            await takeovers.take_over(refused)
+        assert told.value.code is ErrorCode.HANDOFF_ACTIVE, again
+    assert await takeovers.take_over(request) == begun == await takeovers.begun(request.takeover_id)
+    assert desk.calls.count("desktop_begin_takeover") == 2
+
+
 async def test_a_refusal_is_typed_and_ends_it(desk: FakeTakeovers, takeovers: TakeoverClient) -> None:
     """B8: nothing is held, and the code says why."""
     desk.refuse = ErrorCode.HANDOFF_ACTIVE

@@ -27,6 +27,7 @@ from user_handoff.contract.names import DESKTOPS_QUEUE, Activities, Workflows
 from user_handoff.contract.runner import DesktopClaim, RunnerInfo, RunnerView
 from user_handoff.contract.showing import ShowWindow, WindowShown
 from user_handoff.contract.states import SavedState, SaveState
+from user_handoff.contract.takeover import RenewTakeover, TakeoverRenewed
 from user_handoff.contract.view import AdmitViewer, ViewerAdmitted
 
 T = TypeVar("T")
@@ -180,6 +181,11 @@ class DesktopClient(HandoffClient):
     async def lock_ui(self, queue: str, request: LockUi) -> UiLocked:
         """Drop what a person types through the view of a browser, for a moment; they end that by one click."""
         return await self._call(queue, Activities.LOCK_UI, request, UiLocked, new_id("a"), 10, _ONCE)
+
+    async def renew_takeover(self, queue: str, request: RenewTakeover) -> TakeoverRenewed:
+        """Say that who took over is still there; a sign of life that comes late counts for nothing."""
+        name = Activities.RENEW_TAKEOVER
+        return await self._call(queue, name, request, TakeoverRenewed, new_id("a"), 5, _ONCE, timedelta(seconds=5))
 
     async def admit_viewer(self, queue: str, request: AdmitViewer) -> ViewerAdmitted:
         """Let one viewer of a held browser in. The ticket's hash alone is sent."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from temporalio.client import WithStartWorkflowOperation
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from user_handoff.client.calls import safe_id
 from user_handoff.client.desktop import DesktopClient
@@ -15,10 +16,12 @@ from user_handoff.contract.takeover import GiveBack, TakeoverBegun, TakeoverRequ
 
 
 class TakeoverClient(DesktopClient):
-    """Takeovers by name, over a Temporal client. The lease is renewed at the desktop, and never through here."""
+    """Takeovers by name, over a Temporal client. A lease is renewed at its desktop, and never by the workflow."""
 
     async def take_over(self, request: TakeoverRequest) -> TakeoverBegun:
         """Take a browser over, and wait until its agent waits.
+
+        The same request again is told what it was told at first, also after the end.
 
         Raises:
             Held: ``lease_taken``: another person acts on that desktop; or ``reservation_closed``.
@@ -40,7 +43,21 @@ class TakeoverClient(DesktopClient):
             )
             return receipt
 
-        return await self._again(call, request.takeover_id, receipt=True)
+        try:
+            return await self._again(call, request.takeover_id, receipt=True)
+        except WorkflowAlreadyStartedError:
+            return await self.begun(request.takeover_id)
+
+    async def begun(self, takeover_id: str) -> TakeoverBegun:
+        """The receipt of a takeover that was asked for before.
+
+        Raises:
+            Gone: ``unknown_takeover``: it was not.
+            HandoffError: What it was refused with.
+        """
+        handle = self.temporal.get_workflow_handle(_checked(takeover_id))
+        begin = handle.get_update_handle("begin", result_type=TakeoverBegun)
+        return await self._again(begin.result, takeover_id, receipt=True)
 
     async def request_for(self, browser_id: str, **options: Any) -> TakeoverRequest:
         """A request for a browser, wherever it lives.

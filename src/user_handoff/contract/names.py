@@ -37,6 +37,7 @@ class Activities:
     BEGIN_TAKEOVER: Final = "desktop_begin_takeover"
     GUARD_TAKEOVER: Final = "desktop_guard_takeover"
     RETURN_TAKEOVER: Final = "desktop_return_takeover"
+    RENEW_TAKEOVER: Final = "desktop_renew_takeover"
     LOCK_UI: Final = "desktop_lock_ui"
     # on one desktop's queue: a person's view
     ADMIT_VIEWER: Final = "desktop_admit_viewer"

@@ -196,6 +196,23 @@ class ReturnTakeover(Model):
     note: str = ""
 
 
+class RenewTakeover(Model):
+    """The person is still there: their lease lasts a while longer."""
+
+    takeover_id: str
+    browser_id: Id
+
+
+class TakeoverRenewed(Model):
+    """The lease as it stands now."""
+
+    takeover_id: str
+    expires_in_seconds: float
+    """Until the takeover ends at the latest, which no renewal moves."""
+    ttl_seconds: float
+    """Without another renewal it ends after this."""
+
+
 class GuardTakeover(Model):
     """Wait until a takeover stands elsewhere than is known."""
 

@@ -121,6 +121,9 @@ class DesktopVerbs(Protocol):
     async def guard_takeover(self, request: t.GuardTakeover) -> t.TakeoverNow:
         """Wait until a takeover stands elsewhere than is known."""
 
+    async def renew_takeover(self, request: t.RenewTakeover) -> t.TakeoverRenewed:
+        """Renew the lease of a takeover because its person is still there."""
+
     async def return_takeover(self, request: t.ReturnTakeover) -> t.TakeoverNow:
         """Take the browser back because its person says so."""
 

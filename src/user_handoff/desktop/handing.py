@@ -113,6 +113,18 @@ class Handing(Parts):
         """
         return await self.takeovers.guard(request)
 
+    async def renew_takeover(self, request: t.RenewTakeover) -> t.TakeoverRenewed:
+        """Renew the lease of a takeover: only what still stands.
+
+        Raises:
+            Gone: `unknown_takeover`.
+            Stale: `lease_lost`: it is over, and stays so.
+        """
+        seconds_left = self.takeovers.renew(request.takeover_id)
+        return t.TakeoverRenewed(
+            takeover_id=request.takeover_id, expires_in_seconds=round(seconds_left, 3), ttl_seconds=self.takeovers.ttl
+        )
+
     async def return_takeover(self, request: t.ReturnTakeover) -> t.TakeoverNow:
         """Take the browser back because its person says so.
 

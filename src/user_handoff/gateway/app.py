@@ -46,6 +46,7 @@ from user_handoff.gateway.showing import ShowDoor
 from user_handoff.gateway.signin import SignIn
 from user_handoff.gateway.signin_oidc import OidcSignIn
 from user_handoff.gateway.takeovers import TakeoverPages
+from user_handoff.gateway.taking import Taking
 from user_handoff.gateway.toolbox import Toolbox
 from user_handoff.gateway.webhooks import Webhooks
 
@@ -91,9 +92,9 @@ def create_app(client: HandoffClient, settings: GatewaySettings, access: Access 
     webhooks = Webhooks(client, settings)
     access = access or Access(client, patience_seconds=settings.patience_seconds)
     signin = SignIn(access, identity, settings, renderer)
-    takeovers = TakeoverPages(
-        TakeoverClient(client.temporal).within(settings.patience_seconds), signin, settings, renderer
-    )
+    takers = TakeoverClient(client.temporal).within(settings.patience_seconds)
+    taking = Taking(takers)
+    takeovers = TakeoverPages(takers, taking, signin, settings, renderer)
     inbox = Inbox(client, signin, settings, renderer)
     grants = GrantForm(access, seats, doors, settings, renderer)
     metrics = Metrics()
@@ -105,7 +106,7 @@ def create_app(client: HandoffClient, settings: GatewaySettings, access: Access 
     agents = McpDoor(toolbox, access, settings.base_url)
     requests = RequestDoor(toolbox.requests, access)
     asking = AskingForm(toolbox.requests, seats, doors, settings, renderer)
-    rest = RestDoor(desktops, toolbox, access, settings, metrics)
+    rest = RestDoor(desktops, toolbox, taking, access, settings, metrics)
 
     errors = _Errors(renderer)
 

@@ -1,7 +1,7 @@
 """Taking a browser over on a page: an operator who has signed in acts in its live view, and gives it back."""
 
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection, Request
@@ -11,7 +11,7 @@ from starlette.websockets import WebSocket
 from user_handoff.client.takeovers import TakeoverClient
 from user_handoff.contract.errors import ErrorCode, HandoffError, OutcomeUnknown, make_error
 from user_handoff.contract.ids import new_id, takeover_workflow_id
-from user_handoff.contract.takeover import TakeoverState, TakeoverSummary, unknown_takeover
+from user_handoff.contract.takeover import TakeoverState, TakeoverSummary
 from user_handoff.contract.view import AdmitViewer
 from user_handoff.gateway.bodies import read_body, read_form, same_origin
 from user_handoff.gateway.languages import words_for
@@ -20,6 +20,7 @@ from user_handoff.gateway.problems import problem
 from user_handoff.gateway.rendering import Renderer
 from user_handoff.gateway.settings import GatewaySettings
 from user_handoff.gateway.signin import Operator, SignIn
+from user_handoff.gateway.taking import Taking
 
 _LONGEST: Final = 1_000
 
@@ -27,8 +28,11 @@ _LONGEST: Final = 1_000
 class TakeoverPages:
     """The endpoints below ``/takeovers``. The page's signs of life renew the lease; nothing else of it does."""
 
-    def __init__(self, client: TakeoverClient, signin: SignIn, settings: GatewaySettings, renderer: Renderer) -> None:
+    def __init__(
+        self, client: TakeoverClient, taking: Taking, signin: SignIn, settings: GatewaySettings, renderer: Renderer
+    ) -> None:
         self._client = client
+        self._taking = taking
         self._signin = signin
         self._prefix = settings.prefix
         self._base_url = settings.base_url
@@ -58,10 +62,7 @@ class TakeoverPages:
         browser_id = form.get("browser_id", "")
         try:
             who = await self._operator(request)
-            wanted = await self._client.request_for(
-                browser_id, number=number, role="operator", by=who.name[:200], why=form.get("why", "")[:_LONGEST]
-            )
-            await self._client.take_over(wanted)
+            await self._taking.begin(who.name, browser_id, number, why=form.get("why", "")[:_LONGEST])
         except (HandoffError, ValueError) as error:
             return self._refused(request, error)
         return RedirectResponse(f"{self._prefix}/takeovers/{browser_id}/{number}", HTTPStatus.SEE_OTHER)
@@ -92,11 +93,9 @@ class TakeoverPages:
             return self._renderer.notice(request, words_for(request).FOREIGN, HTTPStatus.FORBIDDEN)
         form = read_form(await read_body(request))
         try:
-            summary = await self._mine(request)
-            if form.get("how") == "cancelled":
-                await self._client.cancel(summary.takeover_id)
-            else:
-                await self._client.give_back(summary.takeover_id, form.get("note", "")[:_LONGEST])
+            who = await self._operator(request)
+            how: Literal["returned", "cancelled"] = "cancelled" if form.get("how") == "cancelled" else "returned"
+            summary = await self._taking.end(who.name, _named(request), how, form.get("note", "")[:_LONGEST])
         except HandoffError as error:
             return self._refused(request, error)
         return RedirectResponse(f"{self._prefix}/{_path(summary)}", HTTPStatus.SEE_OTHER)
@@ -124,11 +123,7 @@ class TakeoverPages:
     async def _mine(self, request: HTTPConnection) -> TakeoverSummary:
         """The takeover that the path names, for who took it and nobody else."""
         who = await self._operator(request)
-        path = request.path_params
-        summary = await self._client.takeover(takeover_workflow_id(path["browser_id"], path["number"]))
-        if summary.by != who.name[:200] or summary.role != "operator":
-            raise unknown_takeover(summary.takeover_id)
-        return summary
+        return await self._taking.mine(who.name, _named(request))
 
     def _refused(self, request: Request, error: Exception) -> Response:
         code = error.code if isinstance(error, HandoffError) else ErrorCode.INVALID_REQUEST
@@ -147,6 +142,11 @@ class TakeoverPages:
 
 def _viewer(summary: TakeoverSummary, ticket: str) -> AdmitViewer:
     return AdmitViewer.of(summary.takeover_id, summary.browser_id, new_id("v"), ticket)
+
+
+def _named(request: HTTPConnection) -> str:
+    path = request.path_params
+    return takeover_workflow_id(path["browser_id"], path["number"])
 
 
 def _path(summary: TakeoverSummary) -> str:

@@ -5,7 +5,7 @@ import base64
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from user_handoff.contract import browser as b
 from user_handoff.contract import computer as c
@@ -13,7 +13,6 @@ from user_handoff.contract import doors as d
 from user_handoff.contract import handoff as h
 from user_handoff.contract import showing as s
 from user_handoff.contract import states as st
-from user_handoff.contract import takeover as t
 from user_handoff.contract import view as v
 from user_handoff.contract.claims import browser_id_reused, digest_of_effect
 from user_handoff.contract.conditions import Observation
@@ -212,17 +211,11 @@ class MemoryDesktop:
 
     # --- a takeover: nobody sits at a desktop in memory ---
 
-    async def begin_takeover(self, request: t.BeginTakeover) -> t.TakeoverBegun:
+    async def _nobody(self, request: object) -> NoReturn:
         """Refused: ``handoff_unsupported``."""
         raise _nobody_here()
 
-    async def guard_takeover(self, request: t.GuardTakeover) -> t.TakeoverNow:
-        """Refused: ``handoff_unsupported``."""
-        raise _nobody_here()
-
-    async def return_takeover(self, request: t.ReturnTakeover) -> t.TakeoverNow:
-        """Refused: ``handoff_unsupported``."""
-        raise _nobody_here()
+    begin_takeover = guard_takeover = renew_takeover = return_takeover = _nobody
 
     async def lock_ui(self, request: LockUi) -> UiLocked:
         """Nothing is typed here by anybody: the lock is as good as set."""

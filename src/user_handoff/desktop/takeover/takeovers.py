@@ -162,8 +162,8 @@ class Takeovers:
 
     # --- while it stands ---
 
-    def renew(self, takeover_id: str) -> None:
-        """The person is still there. What is over stays over.
+    def renew(self, takeover_id: str) -> float:
+        """The person is still there. What is over stays over. Returns the seconds that no renewal prolongs.
 
         Raises:
             Stale: `lease_lost`.
@@ -173,6 +173,7 @@ class Takeovers:
         if record.phase is not Phase.HELD or record.seconds_left <= 0 or record.taken is None:
             raise telling.over(takeover_id)
         self._leases.renew_by_id(SUBJECT, record.taken.lease_id)
+        return record.seconds_left
 
     def _keep_time(self, browser: ManagedBrowser, record: HoldRecord) -> None:
         old = self._clocks.get(record.handoff_id)

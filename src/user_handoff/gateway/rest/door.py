@@ -29,7 +29,9 @@ from user_handoff.gateway.rest.handoffs import HandoffOperations
 from user_handoff.gateway.rest.openapi import openapi_of
 from user_handoff.gateway.rest.operations import Asked, Operation
 from user_handoff.gateway.rest.sessions import SessionOperations
+from user_handoff.gateway.rest.takeovers import TakeoverOperations
 from user_handoff.gateway.settings import GatewaySettings
+from user_handoff.gateway.taking import Taking
 from user_handoff.gateway.toolbox import Toolbox
 from user_handoff.gateway.tools.callers import AccessDoor, Caller, owner_of, require_scopes, session_of
 
@@ -58,7 +60,12 @@ class _HandoffId(_Id):
     regex = "handoff(?:/[A-Za-z0-9_-]{1,64}){3}"
 
 
+class _TakeoverId(_Id):
+    regex = "takeover(?:/[A-Za-z0-9_-]{1,64}){2}"
+
+
 register_url_convertor("id", _Id())
+register_url_convertor("takeover", _TakeoverId())
 register_url_convertor("handoff", _HandoffId())
 
 
@@ -69,6 +76,7 @@ class RestDoor:
         self,
         client: DesktopClient,
         toolbox: Toolbox,
+        taking: Taking,
         access: AccessDoor,
         settings: GatewaySettings,
         metrics: Metrics,
@@ -78,6 +86,7 @@ class RestDoor:
         Args:
             client: Where sessions, handoffs and desktops are asked.
             toolbox: Does what agents' tools do.
+            taking: Takes browsers over for operators.
             access: Knows keys and grants.
             settings: How often a caller may ask.
             metrics: The figures that are told.
@@ -90,6 +99,7 @@ class RestDoor:
             *SessionOperations(client, toolbox).table(),
             *HandoffOperations(client, toolbox, self.events).table(),
             *BrowserOperations(toolbox).table(),
+            *TakeoverOperations(taking, settings.base_url).table(),
         )
         self._openapi = openapi_of(self.operations, settings.prefix)
         self._metrics = metrics

@@ -20,9 +20,13 @@ _WHAT: Final = {
     "message_id": "The id of a message of that session.",
     "handoff_id": "The id that begin returned; its slashes may be sent as they are or as %2F.",
     "browser_id": "The id of a browser of yours.",
+    "takeover_id": "The id that the start returned; its slashes may be sent as they are or as %2F.",
 }
 _ID: Final = {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"}
-_HANDOFF_ID: Final = {"type": "string", "pattern": "^handoff(/[A-Za-z0-9_-]{1,64}){3}$"}
+_WITH_SLASHES: Final = {
+    "handoff_id": {"type": "string", "pattern": "^handoff(/[A-Za-z0-9_-]{1,64}){3}$"},
+    "takeover_id": {"type": "string", "pattern": "^takeover(/[A-Za-z0-9_-]{1,64}){2}$"},
+}
 
 _REFUSALS: Final = {
     HTTPStatus.BAD_REQUEST: "The request does not fit: `invalid_request`.",
@@ -127,7 +131,7 @@ def _path_parameters(each: Operation) -> list[dict[str, Any]]:
             "in": "path",
             "required": True,
             "description": _WHAT[name],
-            "schema": _HANDOFF_ID if name == "handoff_id" else _ID,
+            "schema": _WITH_SLASHES.get(name, _ID),
         }
         for name in _PARAMETER.findall(each.path)
     ]

@@ -21,7 +21,7 @@ from user_handoff.gateway.tools import callers
 from user_handoff.gateway.tools.callers import Call, Caller
 from user_handoff.gateway.tools.catalogue import TOOLS
 
-Tag = Literal["sessions", "messages", "handoffs", "browsers", "desktop"]
+Tag = Literal["sessions", "messages", "handoffs", "browsers", "desktop", "takeovers"]
 
 
 @dataclass

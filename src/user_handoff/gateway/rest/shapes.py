@@ -1,5 +1,6 @@
 """What is sent and returned by REST: the models of the tools without what the path or a header says."""
 
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, RootModel, create_model
@@ -8,6 +9,7 @@ from user_handoff.contract.base import Model
 from user_handoff.contract.handoff import HandoffState, Summary
 from user_handoff.contract.ids import Id
 from user_handoff.contract.session import Message, MessageState, Scope, SessionRow, SessionView
+from user_handoff.contract.takeover import MAX_TAKEOVER_SECONDS, Cause, Why
 from user_handoff.gateway.tools import inputs
 
 MAX_LIMIT: Final = 100
@@ -53,6 +55,28 @@ class Finish(Model):
     """Take the browser back by the exact fence that begin returned; each page then needs a fresh snapshot."""
 
     handoff_fence: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class NewTakeover(Model):
+    """Take a browser over from its agent. All of it is kept in history: no secret belongs in it."""
+
+    browser_id: Id
+    why: Why = ""
+    """Your words for the agent: why you take over."""
+    seconds: Annotated[float, Field(ge=1, le=MAX_TAKEOVER_SECONDS)] = MAX_TAKEOVER_SECONDS
+    """It ends after so long at the latest."""
+    preempt: bool = False
+    """True: what the agent does now is cut off where it does not end by itself in five seconds."""
+    cause: Cause = "person"
+    """`automatic` where a rule takes it over and no person: refused unless the desktop's policy allows that."""
+
+
+class EndTakeover(Model):
+    """Give the browser back."""
+
+    how: Literal["returned", "cancelled"] = "returned"
+    note: Why = ""
+    """Your words for the agent; `cancelled` has none."""
 
 
 class PageQuery(Model):
@@ -159,6 +183,19 @@ class HandoffPage(Model):
     items: tuple[Summary, ...]
     next_cursor: str | None = None
     """A page may be short, or empty, and have a next one."""
+
+
+class TakeoverStarted(Model):
+    """You have the browser, as long as you renew that."""
+
+    takeover_id: str
+    url: str
+    """The page with the live view, for who has signed in there with a key of the same name."""
+    expires_at: datetime
+    """When it ends at the latest, which no renewal moves."""
+    expires_in_seconds: float
+    ttl_seconds: float
+    """Without a renewal it ends after this: renew three times as often."""
 
 
 class Problem(Model):
