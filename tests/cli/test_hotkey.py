@@ -2,12 +2,13 @@
 
 import asyncio
 import contextlib
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Handoff
+from tests.cli.conftest import SECONDS, Handoff, command
 from tests.relay.conftest import make_desk
 from user_handoff.cli.hotkey import KEYS, browser_in_front
 from user_handoff.contract.errors import ErrorCode, HandoffError
@@ -46,6 +47,23 @@ async def test_what_is_no_combination_is_refused(handoff: Handoff, env: Environm
 
     assert (done.returncode, done.stdout) == (3, "")
     assert "[invalid_request]" in done.stderr
+
+
+async def test_it_ends_with_its_display(env: Environment, tmp_path: Path) -> None:
+    """E4: what is taken then is not renewed any more."""
+    own = await ensure_virtual(tmp_path / "own")
+    process = await asyncio.create_subprocess_exec(
+        *command("hotkey"), env=env | own.environment(), stdout=PIPE, stderr=PIPE
+    )
+    try:
+        assert process.stdout is not None
+        assert b"Ctrl-C ends this" in await asyncio.wait_for(process.stdout.readline(), SECONDS)
+    finally:
+        await stop_virtual(tmp_path / "own")
+    _, err = await asyncio.wait_for(process.communicate(), SECONDS)
+
+    assert process.returncode == 1
+    assert b"[no_display]" in err and b"Traceback" not in err
 
 
 async def test_the_only_browser_is_meant_and_without_one_a_press_is_refused(state: Path, display: Display) -> None:

@@ -138,9 +138,7 @@ class _Presses:
             if self._keys.pressed():
                 self._came.set()
         except HandoffError as error:
-            self._lost = error
-            self._came.set()
-            asyncio.get_running_loop().remove_reader(self._keys.fileno())
+            self._lose(error)
 
     async def next(self) -> None:
         """Wait for a press from now on.
@@ -149,8 +147,11 @@ class _Presses:
             HandoffError: None can come any more.
         """
         self.require()
-        self._keys.forget()  # so that what an agent pressed before it had to wait gives nothing back
         self._came.clear()
+        try:
+            self._keys.forget()  # so that what an agent pressed before it had to wait gives nothing back
+        except HandoffError as error:
+            self._lose(error)
         await self._came.wait()
         self.require()
 
@@ -162,6 +163,11 @@ class _Presses:
         """
         if self._lost is not None:
             raise self._lost
+
+    def _lose(self, error: HandoffError) -> None:
+        asyncio.get_running_loop().remove_reader(self._keys.fileno())
+        self._lost = error
+        self._came.set()
 
 
 @contextlib.contextmanager

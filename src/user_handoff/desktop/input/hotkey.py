@@ -32,6 +32,7 @@ class Hotkey:
         self._grabbed: frozenset[tuple[int, int]] = frozenset()
         self._released = -1
         self._x: Any = connect(display.name, display.xauthority)
+        self._handle = int(self._x.fileno())  # known also when the connection is lost
         try:
             self._grab()
         except BaseException:
@@ -45,7 +46,7 @@ class Hotkey:
 
     def fileno(self) -> int:
         """What becomes readable when something has come."""
-        return int(self._x.fileno())
+        return self._handle
 
     def pressed(self) -> bool:
         """True where it was pressed since this was asked before; a key that is kept down is pressed once.
