@@ -1,182 +1,41 @@
 """Receipts that are lost on each part of their way: what was asked for is done once, and told again as it was."""
 
 import asyncio
-import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import httpx
 import psutil
 import pytest
 from standardwebhooks.webhooks import Webhook
-from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.client import ActivityFailureError
 
 from tests.cut_wire import CutWire
+from tests.e2e.bench import EFFECTS, Bench
+from tests.e2e.far import Far, Four, running_far
 from tests.e2e.lab import Lab
-from tests.e2e.stack import OWNER, Stack, runner_command, server_command
+from tests.e2e.stack import OWNER, Stack
 from tests.gateway.world import entry_of
 from tests.waiting import until
 from user_handoff.cli.state_files import webhook_secret
-from user_handoff.client import HandoffClient, connect_temporal
 from user_handoff.contract import browser as b
-from user_handoff.contract import computer as c
-from user_handoff.contract.errors import ErrorCode, Gone, OutcomeUnknown
-from user_handoff.contract.failures import from_failure
-from user_handoff.contract.handoff import Answer, BeginReceipt, HandoffRequest, HandoffState, Reply, Summary
+from user_handoff.contract.errors import ErrorCode, OutcomeUnknown
+from user_handoff.contract.handoff import Answer
 from user_handoff.contract.ids import new_id
 from user_handoff.contract.names import Activities
-from user_handoff.desktop.handoff.records import HoldRecord
-from user_handoff.desktop.reservation.ledger import Ledger
 from user_handoff.desktop.reservation.records import STARTED
 from user_handoff.gateway.links import issue_link
 from user_handoff.worker.server import server_worker
 from user_handoff.workflows import desk
 
-DONE = Reply(answer=Answer.DONE, by="robin")
-
-
-@dataclass
-class Far:
-    """A stack of which every part is at the far end of a wire to Temporal."""
-
-    stack: Stack
-    server: CutWire
-    runner: CutWire
-    caller: CutWire
-    handoffs: HandoffClient
-    """At the far end of the caller's wire."""
-
-    @property
-    def ledger(self) -> Ledger:
-        """The desktop's own truth."""
-        return Ledger(self.stack.state / "desktop" / f"{self.stack.runner.facts()['desktop_id']}.ledger.db")
-
-    def phase(self, handoff_id: str) -> str:
-        """Where a hold stands on its desktop."""
-        with contextlib.closing(self.ledger) as ledger:
-            kept = ledger.get_hold(handoff_id)
-        return str(HoldRecord.model_validate_json(kept).phase) if kept else ""
-
-    def effect(self, effect_id: str) -> str | None:
-        """What the desktop has written down of an effect."""
-        with contextlib.closing(self.ledger) as ledger:
-            return ledger.see_effect(effect_id)
-
 
 @pytest.fixture(scope="module")
 async def far(stack: Stack) -> AsyncIterator[Far]:
-    host, port = stack.engine.address.split(":")
-    near = stack.server, stack.runner
-    async with contextlib.AsyncExitStack() as parts:
-        server, runner, caller = [await parts.enter_async_context(CutWire(host, int(port)).serving()) for _ in range(3)]
-        for part in reversed(near):
-            await part.stop()
-        stack.server = server_command(stack.state, server.address)
-        stack.runner = runner_command(stack.state, runner.address)
-        try:
-            for part in (stack.server, stack.runner):
-                await part.start()
-            temporal = await connect_temporal(caller.address)
-            yield Far(stack, server, runner, caller, HandoffClient(temporal, patience_seconds=40))
-        finally:
-            for part in (stack.runner, stack.server):
-                await part.stop()
-            stack.server, stack.runner = near
-            for part in near:
-                await part.start()
-
-
-@dataclass
-class Four:
-    """Four handoffs: one to begin, one to answer, one to finish and one to close."""
-
-    far: Far
-    asked: list[HandoffRequest]
-    begun: list[BeginReceipt]
-
-    @classmethod
-    @contextlib.asynccontextmanager
-    async def open(cls, far: Far) -> AsyncIterator["Four"]:
-        asked = await asyncio.gather(*(far.stack.request(finish_on_reply=n == 1) for n in range(4)))
-        begun = await asyncio.gather(*(far.stack.handoffs.begin(request) for request in asked[1:]))
-        yield cls(far, asked, begun)
-        closing = (b.BrowserRequest(browser_id=request.browser_id) for request in asked)
-        asks = (far.stack.ask(Activities.CLOSE_BROWSER, browser, type(None)) for browser in closing)
-        await asyncio.gather(*asks, return_exceptions=True)  # one of them is closed
-
-    @property
-    def ids(self) -> list[str]:
-        return [request.handoff_id for request in self.asked]
-
-    def calls(self, client: HandoffClient) -> list[Callable[[], Awaitable[Any]]]:
-        """The four calls, each the same whenever it is made again."""
-        _, reply, finish, close = self.ids
-        return [
-            lambda: client.begin(self.asked[0]),
-            lambda: client.reply(reply, DONE, "r1"),
-            lambda: client.finish(finish, self.begun[1].handoff_fence),
-            lambda: client.close(close),
-        ]
-
-    def done(self, which: int) -> bool:
-        """Whether the desktop has done what a call asks of it, whoever knows."""
-        wanted = ("held", "recovering", "recovering", "closed")[which]
-        return self.far.phase(self.ids[which]) == wanted
-
-    async def one_by_one(self, lose: list[Callable[[], Awaitable[None]]]) -> list[Any]:
-        """Make each call so that the desktop does it and cannot tell; then lose the connection, each in its own way."""
-        receipts = []
-        for which, call in enumerate(self.calls(self.far.stack.handoffs)):
-            await self.guarded(self.ids[1 if which == 0 else 0 : 3])
-            self.far.runner.deaf = True
-            asked = asyncio.ensure_future(call())
-            await until(lambda: self.done(which), 15)  # noqa: B023
-            assert which == 1 or not asked.done(), "an answer is noted at once; what it asks of the desktop is not"
-            await lose[which]()
-            receipts.append(await asked)
-        return receipts
-
-    async def guarded(self, handoff_ids: list[str]) -> None:
-        """Wait until the desktop watches these, and asks for what comes next."""
-        async with asyncio.timeout(30):
-            while not all([await _guarded(self.far, handoff_id) for handoff_id in handoff_ids]):  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
-        # what takes a task asks for the next one before it does it
-        browser = b.BrowserRequest(browser_id=self.asked[1].browser_id)
-        await self.far.stack.ask(Activities.BROWSER_INFO, browser, b.BrowserInfo)
-
-    async def summaries(self) -> list[Summary]:
-        return [await self.far.stack.handoffs.summary(handoff_id) for handoff_id in self.ids]
-
-    async def known(self) -> None:
-        """Wait until the workflows know all of it."""
-        wanted = [HandoffState.HELD, HandoffState.RECOVERING, HandoffState.RECOVERING, HandoffState.CLOSED]
-        async with asyncio.timeout(40):
-            while True:
-                with contextlib.suppress(Gone):  # the one that begins may not be there yet
-                    if [s.state for s in await self.summaries()] == wanted:
-                        return
-                await asyncio.sleep(0.05)
-
-    async def check(self, receipts: list[Any]) -> None:
-        """One hold, one finish; asked again, the same receipts."""
-        await self.known()
-        again = [await call() for call in self.calls(self.far.stack.handoffs)]
-        assert again == receipts
-        begin, reply, finish, close = receipts
-        assert begin == (await self.summaries())[0].receipt
-        assert (reply.accepted, reply.answer) == (True, Answer.DONE)
-        assert [page.needs_snapshot for page in finish.pages] == [True]
-        assert close.state is HandoffState.CLOSED
-        with contextlib.closing(self.far.ledger) as ledger:
-            holds = ledger.all_holds()
-            records = [HoldRecord.model_validate_json(holds[handoff_id]) for handoff_id in self.ids]
-            assert len(ledger.holders()) == 3, "the one that was closed has let go"
-        assert [record.fence for record in records] == [begin.handoff_fence, *(r.handoff_fence for r in self.begun)]
+    async with running_far(stack) as far:
+        yield far
 
 
 def _start(calls: list[Callable[[], Awaitable[Any]]]) -> "list[asyncio.Task[Any]]":
@@ -218,21 +77,15 @@ async def test_a_server_worker_that_is_killed_before_it_can_tell_does_nothing_tw
     async with Four.open(far) as four:
         far.server.deaf = True
         asked = _start(four.calls(far.stack.handoffs))
-        async with asyncio.timeout(20):
-            while not any([await _being_decided(far, handoff_id) for handoff_id in four.ids[1:]]):  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+
+        async def being_decided() -> list[bool]:
+            return [await _being_decided(far, handoff_id) for handoff_id in four.ids[1:]]
+
+        await until(being_decided, 20, wanted=any)
         await far.stack.kill(far.stack.server)
         far.server.drop()
         await far.stack.server.start()
         await four.check(await asyncio.gather(*asked))
-
-
-async def _guarded(far: Far, handoff_id: str) -> bool:
-    """Whether the desktop watches the hold, and nothing else of it is in flight: its next poll is for what follows."""
-    described = (await far.stack.client.get_workflow_handle(handoff_id).describe()).raw_description
-    running = PendingActivityState.PENDING_ACTIVITY_STATE_STARTED
-    pending = [(a.activity_type.name, a.state) for a in described.pending_activities]
-    return pending == [(Activities.GUARD, running)] and not described.HasField("pending_workflow_task")
 
 
 async def _being_decided(far: Far, handoff_id: str) -> bool:
@@ -261,10 +114,8 @@ async def test_an_answer_whose_receipt_is_lost_between_gateway_and_person_counts
         ]
         wire.mute = True
         asked = [asyncio.ensure_future(send()) for send in sends]
-        async with asyncio.timeout(20):
-            for request in (page, hook):
-                while (await stack.handoffs.summary(request.handoff_id)).answer is None:  # noqa: ASYNC110
-                    await asyncio.sleep(0.05)
+        for request in (page, hook):
+            await until(partial(stack.handoffs.summary, request.handoff_id), 20, wanted=lambda now: now.answer)
         wire.drop()
         for task in asked:
             with pytest.raises(httpx.HTTPError):
@@ -287,57 +138,6 @@ def _split(address: str) -> tuple[str, int]:
 # --- effects ---
 
 
-@dataclass
-class Bench:
-    """A browser at the lab."""
-
-    far: Far
-    lab: Lab
-    spec: b.OpenBrowser
-
-    async def look(self, page_id: str | None = None) -> b.Snapshot:
-        ask = b.SnapshotRequest(browser_id=self.spec.browser_id, page_id=page_id)
-        return await self.far.stack.ask(Activities.SNAPSHOT, ask, b.Snapshot)
-
-    async def fresh(self) -> b.Snapshot:
-        """The lab's page, as it is at first."""
-        await self.far.stack.ask(Activities.NAVIGATE, b.Navigate(**self.new(), url=self.lab.url), b.EffectReceipt)
-        return await self.look()
-
-    def new(self) -> dict[str, Any]:
-        return {"browser_id": self.spec.browser_id, "effect_id": new_id("e")}
-
-    async def popup(self, page: b.Snapshot) -> str:
-        """Open a second page."""
-        click = b.Click(**self.new(), element_id=page.find(role="button", name="Open"))
-        await self.far.stack.ask(Activities.CLICK, click, b.EffectReceipt)
-        async with asyncio.timeout(10):
-            while len(pages := (await self.look()).pages) < 2:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
-        return next(each.page_id for each in pages if each.page_id != page.page.page_id)
-
-    async def lost(self, name: str, effect: Any, kind: type[Any], done: Callable[[], object]) -> Any:
-        """Do it so that its receipt is lost for good, and ask again under the same id."""
-        wire = self.far.runner
-        wire.deaf = True
-        asked = asyncio.ensure_future(self.far.stack.ask(name, effect, kind, seconds=1))
-        await until(done, 15)
-        with pytest.raises(ActivityFailureError):
-            await asked
-        wire.drop()
-        return await self.told(name, effect, kind)
-
-    async def told(self, name: str, effect: Any, kind: type[Any]) -> Any:
-        """Ask until there is an answer: the server may give a task to a connection that has just ended."""
-        async with asyncio.timeout(30):
-            while True:
-                try:
-                    return await self.far.stack.ask(name, effect, kind, seconds=4)
-                except ActivityFailureError as failure:
-                    if error := from_failure(failure):
-                        raise error from failure
-
-
 @pytest.fixture(scope="module")
 async def bench(far: Far) -> AsyncIterator[Bench]:
     async with Lab().serving() as lab:
@@ -348,50 +148,6 @@ async def bench(far: Far) -> AsyncIterator[Bench]:
         yield bench
         gone = b.BrowserRequest(browser_id=spec.browser_id)
         await far.stack.ask(Activities.CLOSE_BROWSER, gone, type(None))
-
-
-Make = Callable[[Bench, b.Snapshot], Awaitable[Any]]
-
-
-def _element(kind: type[Any], role: str, name: str, **more: Any) -> Make:
-    async def make(bench: Bench, page: b.Snapshot) -> Any:
-        return kind(**bench.new(), element_id=page.find(role=role, name=name), **more)
-
-    return make
-
-
-async def _navigate(bench: Bench, page: b.Snapshot) -> b.Navigate:
-    return b.Navigate(**bench.new(), url=f"{bench.lab.url}/there")
-
-
-async def _back(bench: Bench, page: b.Snapshot) -> b.Back:
-    there = b.Navigate(**bench.new(), url=f"{bench.lab.url}/there")
-    await bench.far.stack.ask(Activities.NAVIGATE, there, b.EffectReceipt)
-    return b.Back(**bench.new())
-
-
-async def _close_page(bench: Bench, page: b.Snapshot) -> b.ClosePage:
-    return b.ClosePage(**bench.new(), page_id=await bench.popup(page))
-
-
-async def _computer(bench: Bench, page: b.Snapshot) -> c.ComputerEffect:
-    look = await bench.far.stack.ask(Activities.OBSERVE_COMPUTER, c.ObserveComputer(), c.DisplayLook)
-    window = next(w for w in look.windows if w.focused)
-    click = c.ClickAt(x=window.x + window.width // 2, y=window.y + window.height // 2)
-    return c.ComputerEffect(effect_id=new_id("e"), generation=look.generation, action=click)
-
-
-EFFECTS: dict[str, tuple[Make, type[b.EffectReceipt], str]] = {
-    Activities.CLICK: (_element(b.Click, "button", "Click"), b.EffectReceipt, "/click"),
-    Activities.FILL: (_element(b.Fill, "textbox", "Text", text="x"), b.EffectReceipt, "/fill"),
-    Activities.PRESS: (_element(b.Press, "textbox", "Keys", key="a"), b.EffectReceipt, "/press"),
-    Activities.SELECT: (_element(b.Select, "combobox", "Choice", labels=("Two",)), b.EffectReceipt, "/select"),
-    Activities.NAVIGATE: (_navigate, b.EffectReceipt, "/there"),
-    Activities.BACK: (_back, b.EffectReceipt, "/shown"),
-    Activities.DOWNLOAD: (_element(b.Download, "link", "File"), b.DownloadReceipt, "/file"),
-    Activities.CLOSE_PAGE: (_close_page, b.EffectReceipt, ""),
-    Activities.COMPUTER: (_computer, c.ComputerReceipt, "/native"),
-}
 
 
 @pytest.mark.parametrize("name", EFFECTS)

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 
 from tests.e2e.stack import Stack, secrets_left
+from tests.waiting import until
 from user_handoff.client.access import Access
 from user_handoff.contract.session import SCOPES_OF_A_HANDOFF, Scope
 
@@ -67,9 +68,9 @@ async def test_a_person_signs_in_for_a_program_that_came_by_rest(stack: Stack) -
         summary = await stack.handoffs.summary(begun["handoff_id"])
         await stack.sign_in(summary)
         await stack.answer(summary)
-        async with asyncio.timeout(60):
-            while (await program.http.get(handoff)).json()["state"] not in ("recovering", "completed"):  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+        await until(
+            lambda: program.http.get(handoff), 60, wanted=lambda r: r.json()["state"] in ("recovering", "completed")
+        )
         info = (await program.http.get(browser)).json()
         for page in info["pages"]:
             await program.post(f"{browser}/snapshots", {"page_id": page["page_id"]})

@@ -14,6 +14,7 @@ from playwright.async_api import Page, expect
 
 from tests.e2e.stack import Stack
 from tests.gateway.browsing import running_chromium
+from tests.waiting import until
 from user_handoff.cli.engine import temporal_program
 from user_handoff.contract.conditions import Url
 from user_handoff.contract.handoff import Answer, HandoffState, Result, Summary
@@ -35,11 +36,10 @@ async def ui(stack: Stack) -> AsyncIterator[Page]:
         yield await context.new_page()
 
 
-async def until(stack: Stack, handoff_id: str, state: HandoffState) -> Summary:
-    async with asyncio.timeout(SECONDS):
-        while (summary := await stack.handoffs.summary(handoff_id)).state is not state:  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
-    return summary
+async def until_in(stack: Stack, handoff_id: str, state: HandoffState) -> Summary:
+    return await until(
+        lambda: stack.handoffs.summary(handoff_id), SECONDS, wanted=lambda now: now.state is state, what=state
+    )
 
 
 async def open_handoff(ui: Page, stack: Stack, handoff_id: str) -> None:
@@ -98,7 +98,7 @@ async def test_what_cannot_be_an_answer_is_refused_in_the_web_ui_and_wedges_noth
     assert (await stack.handoffs.summary(receipt.handoff_id)).answer is None
     await ui.reload()
     await send(ui, "Signal", "reply", {"answer": "declined", "via": "temporal_ui"})
-    summary = await until(stack, receipt.handoff_id, HandoffState.RECOVERING)
+    summary = await until_in(stack, receipt.handoff_id, HandoffState.RECOVERING)
     assert summary.answer is Answer.DECLINED
     await stack.close(summary)
     assert request.handoff_id == receipt.handoff_id
@@ -134,9 +134,7 @@ async def test_a_person_answers_and_takes_the_browser_back_by_the_temporal_comma
     _, receipt = await stack.begin(finish_on_reply=False, verify=Url("**/invoices"))
     held = await stack.handoffs.summary(receipt.handoff_id)
     await stack.sign_in(held)
-    async with asyncio.timeout(SECONDS):
-        while receipt.handoff_id not in await temporal(stack, "workflow list"):  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
+    await until(lambda: temporal(stack, "workflow list"), SECONDS, wanted=lambda listed: receipt.handoff_id in listed)
     assert "A person is needed" in await temporal(stack, "metadata", id=receipt.handoff_id)
     asked: dict[str, Any] = json.loads(
         re.findall(r"\{.*\}", await temporal(stack, "workflow query", id=receipt.handoff_id))[0]
@@ -144,7 +142,7 @@ async def test_a_person_answers_and_takes_the_browser_back_by_the_temporal_comma
     assert (asked["state"], asked["receipt"]["handoff_fence"]) == ("held", receipt.handoff_fence)
     assert "accepted:true" in await temporal(stack, "--name reply", id=receipt.handoff_id)
     await temporal(stack, "--name finish", id=receipt.handoff_id, fence=asked["receipt"]["handoff_fence"])
-    await stack.look(held)
+    await stack.look_again(held.handoff_id)
     assert '"result":"verified"' in await temporal(stack, "workflow result", id=receipt.handoff_id)
     await stack.close(held)
 

@@ -1,6 +1,5 @@
 """A person elsewhere does the step through the live view of their page, and in no other way."""
 
-import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -66,9 +65,7 @@ class Elsewhere:
         await self.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
     async def until_answered(self) -> None:
-        async with asyncio.timeout(10):
-            while (await self.stack.handoffs.summary(self.handoff_id)).answer is not Answer.DONE:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+        await until(lambda: self.stack.handoffs.summary(self.handoff_id), wanted=lambda now: now.answer is Answer.DONE)
 
     async def until(self, text: str) -> None:
         """Wait until exactly this is in the held browser's field."""
