@@ -146,18 +146,6 @@ def processes_of(state: Path) -> list[psutil.Process]:
     return found
 
 
-async def until(condition: Callable[[], object], what: str, seconds: float = SECONDS) -> None:
-    """Wait for a condition.
-
-    Raises:
-        AssertionError: It did not come about in time.
-    """
-    deadline = asyncio.get_running_loop().time() + seconds
-    while not condition():
-        assert asyncio.get_running_loop().time() < deadline, f"not within {seconds} s: {what}"
-        await asyncio.sleep(0.05)
-
-
 @pytest.fixture
 def state(tmp_path: Path) -> Iterator[Path]:
     """A state folder; whatever a failed test left running on it is ended."""

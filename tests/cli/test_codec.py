@@ -10,7 +10,8 @@ import httpx
 import psutil
 import pytest
 
-from tests.cli.conftest import Handoff, clean_environment, command, until
+from tests.cli.conftest import SECONDS, Handoff, clean_environment, command
+from tests.waiting import until
 from user_handoff.cli.engine import EmbeddedTemporal
 from user_handoff.cli.state_files import Part
 from user_handoff.codec import KEYS_VARIABLE, KeyRing
@@ -33,7 +34,7 @@ async def gateway(engine: EmbeddedTemporal, state: Path, **more: str) -> AsyncIt
     )
     try:
         part = Part(state, "gateway")
-        await until(lambda: part.status()["status"] == "ready", "the gateway is ready")
+        await until(lambda: part.status()["status"] == "ready", SECONDS, what="the gateway is ready")
         yield str(part.status()["gateway_url"])
     finally:
         process.terminate()

@@ -11,7 +11,8 @@ import pytest
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.client import Client, WorkflowExecutionStatus
 
-from tests.cli.conftest import until
+from tests.cli.conftest import SECONDS
+from tests.waiting import until
 from user_handoff.cli import engine as engine_module
 from user_handoff.cli.engine import DATABASE, EmbeddedTemporal
 from user_handoff.contract.errors import ErrorCode, SetupError
@@ -122,4 +123,6 @@ async def test_it_dies_with_whoever_started_it(state: Path) -> None:
     starter.kill()
     await starter.communicate()
 
-    await until(lambda: not server.is_running() or server.status() == psutil.STATUS_ZOMBIE, "the server is gone")
+    await until(
+        lambda: not server.is_running() or server.status() == psutil.STATUS_ZOMBIE, SECONDS, what="the server is gone"
+    )

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.conftest import Call, Handoff, on_terminal
 from tests.gateway.world import World, open_site
+from tests.waiting import until
 from user_handoff.contract.errors import ErrorCode, HandoffError
 from user_handoff.contract.handoff import Answer, HandoffState
 
@@ -19,10 +20,7 @@ def without_colour(text: str) -> str:
 
 async def listed(call: Call, handoff_id: str, *options: str) -> str:
     """What `list` prints once it names the handoff: what Temporal lists lags a moment behind."""
-    async with asyncio.timeout(20):
-        while handoff_id not in (said := (await call("list", *options)).stdout):  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
-    return said
+    return (await until(lambda: call("list", *options), 20, wanted=lambda listed: handoff_id in listed.stdout)).stdout
 
 
 async def test_list_names_what_waits_and_for_how_long(world: World, call: Call) -> None:

@@ -11,8 +11,9 @@ import psutil
 import pytest
 from temporalio.client import Client
 
-from tests.cli.conftest import Handoff, clean_environment, command, until
+from tests.cli.conftest import SECONDS, Handoff, clean_environment, command
 from tests.receiver import receiving
+from tests.waiting import until
 from tests.workflows.fake_desktop import FakeDesktop
 from tests.workflows.handoffs import Handoffs
 from user_handoff.cli.engine import EmbeddedTemporal
@@ -147,9 +148,11 @@ async def test_a_server_tells_by_what_its_environment_says_and_writes_none_of_it
         with log.open("wb") as output:
             server = await asyncio.create_subprocess_exec(*command(*arguments), env=env, stdout=output, stderr=output)
         try:
-            await until(lambda: Part(state, "worker").status()["status"] == "ready", "the server is ready")
+            await until(
+                lambda: Part(state, "worker").status()["status"] == "ready", SECONDS, what="the server is ready"
+            )
             await _hand_over(temporal)
-            await until(lambda: "completed" in str(receiver.requests[-1:]), "the end was told")
+            await until(lambda: "completed" in str(receiver.requests[-1:]), SECONDS, what="the end was told")
             line = psutil.Process(server.pid).cmdline()
         finally:
             server.send_signal(signal.SIGTERM)
@@ -176,7 +179,5 @@ async def _hand_over(temporal: EmbeddedTemporal) -> None:
     async with desktop.serving(client):
         handoffs = await Handoffs.open(client, desktop)
         handoff, _ = await handoffs.begin()
-        async with asyncio.timeout(20):
-            while not (await handoff.summary()).told:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+        await until(handoff.summary, 20, wanted=lambda now: now.told)
         assert (await handoffs.finished(handoff)).verified

@@ -16,7 +16,8 @@ import psutil
 import pytest
 from temporalio.client import Client
 
-from tests.cli.conftest import Handoff, clean_environment, command, processes_of, until
+from tests.cli.conftest import SECONDS, Handoff, clean_environment, command, processes_of
+from tests.waiting import until
 from tests.workflows.fake_desktop import FakeDesktop
 from tests.workflows.handoffs import Handoffs
 from user_handoff.cli.engine import DATABASE, EmbeddedTemporal
@@ -182,7 +183,8 @@ async def test_ctrl_c_ends_everything_and_the_desktop_of_a_killed_one_is_found_a
         assert await first.end(signal.SIGKILL) == -signal.SIGKILL
         await until(
             lambda: all("user_handoff.desktop.display" in _line(p) or "Xtigervnc" in _line(p) for p in _left(state)),
-            "nothing but the display is left",
+            SECONDS,
+            what="nothing but the display is left",
         )
         assert _left(state)
 
@@ -192,7 +194,7 @@ async def test_ctrl_c_ends_everything_and_the_desktop_of_a_killed_one_is_found_a
             assert await second.end(signal.SIGINT) == 0
             assert time.monotonic() - began < 20
 
-        await until(lambda: not _left(state), "nothing is left", 5)
+        await until(lambda: not _left(state), 5, what="nothing is left")
         assert not (state / UP_FILE).exists()
 
 
@@ -212,7 +214,7 @@ async def test_a_signal_while_it_starts_ends_what_was_started(state: Path) -> No
     async with started(state, until="Starting server") as up:
         assert await up.end(signal.SIGTERM) == 0
 
-        await until(lambda: not _left(state), "nothing is left", 5)
+        await until(lambda: not _left(state), 5, what="nothing is left")
 
 
 def _left(state: Path) -> list[psutil.Process]:

@@ -9,8 +9,9 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from tests.cli.conftest import SECONDS, Handoff, command, terminal, until
+from tests.cli.conftest import SECONDS, Handoff, command, terminal
 from tests.gateway.world import World
+from tests.waiting import until
 from tests.workflows.fake_takeovers import FakeTakeovers
 from user_handoff.cli.changes import Change, says
 from user_handoff.cli.watching import follow
@@ -152,12 +153,14 @@ async def test_on_a_terminal_the_time_counts_down_and_the_cursor_comes_back(
     """D5: and what an agent or a person wrote moves nothing there."""
     receipt = await world.held(instructions="Sign in\x1b[2J")
     async with terminal("watch", receipt.handoff_id, env=environment, columns=100) as shown:
-        await until(lambda: len(set(re.findall(r", (\d+:\d\d) left", shown.said))) >= 2, "the time counts down")
+        await until(
+            lambda: len(set(re.findall(r", (\d+:\d\d) left", shown.said))) >= 2, SECONDS, what="the time counts down"
+        )
         assert "\x1b[?25l" in shown.said
         await answer(world, receipt.handoff_id, Answer.DECLINED)
-        await until(lambda: "answered declined by Ada" in shown.said, "the answer is told")
+        await until(lambda: "answered declined by Ada" in shown.said, SECONDS, what="the answer is told")
         world.desktop.look(receipt.handoff_id)
-        await until(shown.over.is_set, "it ends with the handoff")
+        await until(shown.over.is_set, SECONDS, what="it ends with the handoff")
         assert await shown.process.wait() == 1
     assert "\x1b[2J" not in shown.said
     assert shown.said.rindex("\x1b[?25h") > shown.said.rindex("\x1b[?25l")
@@ -202,7 +205,7 @@ async def test_an_outage_is_told_and_outlived(world: World, monkeypatch: pytest.
 
     monkeypatch.setattr(HandoffClient, "summary", failing)
     following = asyncio.create_task(follow(TakeoverClient(world.temporal), receipt.handoff_id, view))
-    await until(lambda: len(view.troubles) >= 4, "it looks again")
+    await until(lambda: len(view.troubles) >= 4, SECONDS, what="it looks again")
     await world.client.close(receipt.handoff_id)
     last = await asyncio.wait_for(following, SECONDS)
 
