@@ -14,6 +14,7 @@ from tests.desktop.evidence.support import SECONDS, records, verify
 from tests.desktop.support import Agent, code_of
 from tests.desktop.takeover.support import Taker
 from tests.desktop.view.raw import viewing
+from tests.waiting import until
 from user_handoff.contract.browser import Snapshot
 from user_handoff.contract.errors import ErrorCode
 from user_handoff.contract.handoff import HandoffState
@@ -165,9 +166,7 @@ def pictured(desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def after_the_end(kept: Kept) -> None:
     """Wait for the picture that is taken beside."""
-    async with asyncio.timeout(SECONDS):
-        while not any(said.startswith("picture_after") for said in kept.said("picture")):  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await until(lambda: any(said.startswith("picture_after") for said in kept.said("picture")), SECONDS)
 
 
 @pytest.mark.usefixtures("pictured")

@@ -12,6 +12,7 @@ from playwright.async_api import Page
 from examples.demo.leaks import search_text
 from tests.desktop.support import Agent
 from tests.vault import Vault
+from tests.waiting import until
 from user_handoff.contract import browser as b
 from user_handoff.contract import computer as c
 from user_handoff.contract.boundary import ControlRule
@@ -145,10 +146,11 @@ async def test_before_any_look_no_title_says_what_is_in_the_fields(desktop: Desk
     try:
         assert (await agent.info()).pages[0].title == "Vault [withheld]"
         pid = desktop.browsers.pid_of(agent.browser_id)
-        async with asyncio.timeout(10):
-            while not (titles := [w.title for w in await windows(desktop) if w.pid == pid and w.title]):  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
-        assert titles[0].startswith("Vault [withheld]")
+
+        async def titles() -> list[str]:
+            return [w.title for w in await windows(desktop) if w.pid == pid and w.title]
+
+        assert (await until(titles))[0].startswith("Vault [withheld]")
     finally:
         await agent.close()
 
