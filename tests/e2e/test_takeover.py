@@ -203,8 +203,7 @@ async def test_an_operator_takes_it_over_on_a_page_acts_in_the_view_and_gives_it
         for _ in range(8):  # to whichever field is the next
             await page.keyboard.press("Tab")
             await page.keyboard.type("q")
-        while "[value withheld]" not in (await look(stack, browser_id)).text:  # noqa: ASYNC110
-            await asyncio.sleep(0.1)
+        await until(lambda: look(stack, browser_id), 30, wanted=lambda seen: "[value withheld]" in seen.text)
         await give_back(page, "done")
     seen = await look(stack, browser_id)
     assert seen.resumed is not None
