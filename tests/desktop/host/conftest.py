@@ -1,14 +1,12 @@
 """A private display with a window manager, a small web site, and browsers under their hosts."""
 
-import asyncio
 import contextlib
 import os
 import secrets
 import subprocess
 import tempfile
 import threading
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,19 +16,6 @@ from playwright.async_api import Browser, BrowserContext, Page, Playwright, asyn
 
 from user_handoff.desktop.host.control import HostControl, cdp_endpoint
 from user_handoff.desktop.host.launch import HostRecord, HostSpec, artifacts_folder, chromium_path, launch_host
-
-DEADLINE = 10.0
-
-
-async def until(condition: Callable[[], bool | Awaitable[bool]], seconds: float = DEADLINE) -> None:
-    """Wait until something is so, and fail when it is not within `seconds`."""
-    deadline = time.monotonic() + seconds
-    while True:
-        found = condition()
-        if found if isinstance(found, bool) else await found:
-            return
-        assert time.monotonic() < deadline, "it did not become so in time"
-        await asyncio.sleep(0.01)
 
 
 @dataclass(frozen=True)
@@ -91,7 +76,7 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
             site.asked.append(self.path)
             path = self.path.partition("?")[0]
             if path == "/slow":
-                site.gate.wait(DEADLINE)
+                site.gate.wait(10)
             body = site.pages.get(path, f"<title>{path}</title><p>{path}</p>").encode()
             self.send_response(200)
             if path == "/file":

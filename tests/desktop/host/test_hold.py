@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from playwright.async_api import Error, Page, Route
 
-from tests.desktop.host.conftest import Desk, until
+from tests.desktop.host.conftest import Desk
+from tests.waiting import until
 from user_handoff.contract.errors import ErrorCode, HandoffError
 
 FORM = """<title>Form</title><button onclick="this.textContent = 'hit'">Go</button><input id=name value=kept>
@@ -68,7 +69,7 @@ async def test_effects_are_refused_at_once_while_held(held: Desk, name: str) -> 
     page = await held.show(FORM)
     await held.control.hold("h", 2)
     with pytest.raises(Error, match="browser_held"):
-        await asyncio.wait_for(EFFECTS[name](held, page), 1)
+        await asyncio.wait_for(EFFECTS[name](held, page), 10)
 
 
 @pytest.mark.parametrize("name", POLLED)

@@ -13,7 +13,8 @@ import psutil
 import pytest
 from playwright.async_api import Playwright
 
-from tests.desktop.host.conftest import Desk, MakeSpec, Site, TestDisplay, connect, until
+from tests.desktop.host.conftest import Desk, MakeSpec, Site, TestDisplay, connect
+from tests.waiting import until
 from user_handoff.contract.errors import ErrorCode, SetupError
 from user_handoff.desktop.host.control import HostControl
 from user_handoff.desktop.host.host import dropping_what_fails
@@ -124,9 +125,9 @@ async def test_a_killed_host_takes_its_browser_with_it(make_spec: MakeSpec, tmp_
     control = await HostControl.connect(record.socket)
     family = psutil.Process(record.browser.pid).children(recursive=True)
     os.kill(record.host.pid, signal.SIGKILL)
-    await until(lambda: not record.browser.alive(), 1)
-    await until(lambda: not any(_runs(process) for process in family), 2)
-    await asyncio.wait_for(control.closed.wait(), 1)
+    await until(lambda: not record.browser.alive())
+    await until(lambda: not any(_runs(process) for process in family))
+    await asyncio.wait_for(control.closed.wait(), 10)
     await control.aclose()
     assert find_hosts(tmp_path) == []
     async with running(spec):
@@ -142,9 +143,9 @@ async def test_a_killed_browser_ends_its_host(make_spec: MakeSpec, playwright: P
     gone = asyncio.Event()
     browser.on("disconnected", lambda browser: gone.set())
     os.kill(record.browser.pid, signal.SIGKILL)
-    await asyncio.wait_for(control.closed.wait(), 2)
-    await asyncio.wait_for(gone.wait(), 2)
-    await until(lambda: not record.host.alive(), 2)
+    await asyncio.wait_for(control.closed.wait(), 10)
+    await asyncio.wait_for(gone.wait(), 10)
+    await until(lambda: not record.host.alive())
     assert not (spec.folder / "host.json").exists()
     await control.aclose()
     assert (spec.profile / "SingletonLock").is_symlink()

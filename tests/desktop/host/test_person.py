@@ -8,8 +8,9 @@ import psutil
 import pytest
 from playwright.async_api import Dialog, Download, FileChooser, Page
 
-from tests.desktop.host.conftest import Desk, until
+from tests.desktop.host.conftest import Desk
 from tests.desktop.host.raw import raw_client
+from tests.waiting import until
 
 
 async def test_the_ok_of_a_person_on_a_confirm_is_true_for_the_page(held: Desk) -> None:

@@ -9,8 +9,9 @@ import pytest
 from websockets.asyncio.client import unix_connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from tests.desktop.host.conftest import Desk, until
+from tests.desktop.host.conftest import Desk
 from tests.desktop.host.raw import raw_client
+from tests.waiting import until
 from user_handoff.contract.errors import ErrorCode, HandoffError
 from user_handoff.desktop.host import server
 from user_handoff.desktop.host.control import CONTROL_PATH, HostControl

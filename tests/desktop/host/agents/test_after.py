@@ -8,7 +8,8 @@ import pytest
 from playwright.async_api import Error, Page
 
 from tests.desktop.host.agents.conftest import MakeRaw, page_of
-from tests.desktop.host.conftest import Desk, until
+from tests.desktop.host.conftest import Desk
+from tests.waiting import until
 
 FORM = '<title>Form</title><button onclick="hits = (window.hits || 0) + 1">Go</button>'
 
@@ -53,7 +54,7 @@ async def test_an_agent_that_looks_gets_the_browser_back(held: Desk, agent: Page
             await agent.mouse.click(5, 5)
         assert await agent.title() == "Form"
         assert (await held.control.status()).hold_id is None
-        await agent.click("button", timeout=3000)
+        await agent.click("button", timeout=10_000)
     assert await held.page.evaluate("hits") == 1
 
 

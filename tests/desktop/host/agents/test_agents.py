@@ -47,7 +47,7 @@ async def test_an_agent_goes_on_after_the_release_without_reconnecting(held: Des
         await agent.evaluate("1")
     await held.control.release("h")
     assert await agent.evaluate("hits") == 1
-    await agent.click("button", timeout=3000)
+    await agent.click("button", timeout=10_000)
     assert await held.page.evaluate("hits") == 2
 
 

@@ -10,8 +10,9 @@ import pytest
 from playwright.async_api import Page, Playwright
 
 from tests.desktop.host.agents.conftest import Door, MakeRaw, page_of, playwright_agent
-from tests.desktop.host.conftest import Desk, until
+from tests.desktop.host.conftest import Desk
 from tests.desktop.host.raw import RawClient
+from tests.waiting import until
 
 SECRET = "canary7secret"
 

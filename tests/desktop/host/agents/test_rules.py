@@ -9,8 +9,9 @@ from playwright.async_api import Error, Page, Playwright
 from websockets.exceptions import ConnectionClosed
 
 from tests.desktop.host.agents.conftest import Door, MakeRaw, open_door, page_of, playwright_agent
-from tests.desktop.host.conftest import Desk, MakeSpec, until
+from tests.desktop.host.conftest import Desk, MakeSpec
 from tests.desktop.host.raw import RawClient, raw_client
+from tests.waiting import until
 from user_handoff.contract.errors import ErrorCode, HandoffError
 from user_handoff.desktop.host.control import HostControl
 from user_handoff.desktop.host.launch import launch_host

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from tests.desktop.host.agents.conftest import open_door
-from tests.desktop.host.conftest import MakeSpec, until
+from tests.desktop.host.conftest import MakeSpec
 from tests.desktop.host.raw import raw_client
+from tests.waiting import until
 from user_handoff.desktop.evidence.noting import Unnoted
 from user_handoff.desktop.evidence.outside import FILE, OutsideNotes
 from user_handoff.desktop.host import doors as doors_module

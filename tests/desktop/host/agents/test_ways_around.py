@@ -11,8 +11,9 @@ from websockets.asyncio.client import unix_connect
 from websockets.exceptions import WebSocketException
 
 from tests.desktop.host.agents.conftest import MakeRaw, open_door, page_of
-from tests.desktop.host.conftest import Desk, until
+from tests.desktop.host.conftest import Desk
 from tests.desktop.host.raw import RawClient
+from tests.waiting import until
 from user_handoff.contract.errors import ErrorCode, HandoffError
 from user_handoff.desktop.host.agent_server import MAX_AGENTS
 from user_handoff.desktop.host.downloads import _may_be_given_files
