@@ -11,9 +11,11 @@ import uvicorn
 from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.exceptions import InvalidState
+from websockets.frames import Frame
 
 from user_handoff.contract.errors import ErrorCode, HandoffError, make_error
-from user_handoff.gateway.live.wire import SILENT
+from user_handoff.gateway.live.wire import PAGE_WIRE, SILENT, Take
 
 
 class _Server(uvicorn.Server):
@@ -31,10 +33,32 @@ class _Protocol(H11Protocol):
 
 
 class _WebSockets(WebSocketsSansIOProtocol):
+    """A page's WebSocket; to the live view also a `Wire`."""
+
+    take: Take | None = None
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # It would write the path of each connection to its log.
         self.logger = self.conn.logger = SILENT
+        self.app_state = {**self.app_state, PAGE_WIRE: self}
+
+    def handle_bytes(self, event: Frame) -> None:
+        """Have it taken at this moment, where nothing older waits."""
+        now = self.take is not None and event.fin and self.queue.empty() and not self.close_sent
+        if not (now and self.take is not None and self.take(bytes(event.data))):
+            super().handle_bytes(event)
+
+    def send_at_once(self, data: bytes) -> bool:
+        """As in `Wire`."""
+        if self.close_sent or not self.handshake_complete or not self.writable.is_set():
+            return False
+        try:
+            self.conn.send_binary(data)
+        except InvalidState:
+            return False
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        return True
 
 
 async def serve(

@@ -198,6 +198,9 @@ class _Deaf:
             await asyncio.Event().wait()
         await self._socket.send(data)
 
+    def send_at_once(self, data: bytes) -> bool:
+        return bool(self._socket.send_at_once(data))
+
     def __aiter__(self) -> Any:
         return self._socket.__aiter__()
 

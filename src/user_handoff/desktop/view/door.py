@@ -12,9 +12,10 @@ from websockets.http11 import Request, Response
 
 from user_handoff.contract.errors import ErrorCode, SetupError
 from user_handoff.contract.view import TICKET_HEADER
+from user_handoff.desktop.view.connection import ViewerConnection
 from user_handoff.desktop.view.tickets import Tickets, Viewer
 
-Serve = Callable[[Viewer, ServerConnection], Awaitable[None]]
+Serve = Callable[[Viewer, ViewerConnection], Awaitable[None]]
 
 _LONGEST = 1024 * 1024
 _ALIVE_SECONDS = 5.0
@@ -82,6 +83,7 @@ class Door:
 
     def _options(self) -> dict[str, Any]:
         return {
+            "create_connection": ViewerConnection,
             "process_request": self._check,
             "compression": None,
             "max_size": _LONGEST,
@@ -102,5 +104,6 @@ class Door:
         return None
 
     async def _serve(self, connection: ServerConnection) -> None:
+        assert isinstance(connection, ViewerConnection)
         viewer = self._admitted.pop(connection)
         await self._viewing(viewer, connection)

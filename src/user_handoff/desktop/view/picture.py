@@ -7,6 +7,7 @@ import fcntl
 import socket
 import struct
 import termios
+from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
@@ -20,6 +21,19 @@ _READ = 256 * 1024
 _LOOK_AGAIN = 0.001
 
 
+class _Wire(asyncio.StreamReaderProtocol):
+    """Hands on what comes in the moment in which it comes, as long as somebody takes it and nothing older waits."""
+
+    take: Callable[[bytes], bool] | None = None
+    waiting = 0
+    """Bytes that were not taken, and are still to be read."""
+
+    def data_received(self, data: bytes) -> None:
+        if self.waiting or self.take is None or not self.take(data):
+            self.waiting += len(data)
+            super().data_received(data)
+
+
 class Picture:
     """One connection to the display's RFB server, greeted and ready.
 
@@ -29,8 +43,10 @@ class Picture:
         format: How its pixels are made, as the server said it (16 bytes).
     """
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, told: bytes) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, wire: _Wire, told: bytes) -> None:
         self._reader = reader
+        self._wire = wire
+        self._wire.waiting = 0  # the greeting was read, and the server says nothing more before it is asked
         self._writer = writer
         self._socket: socket.socket = writer.get_extra_info("socket")
         self.width, self.height = struct.unpack(">HH", told[:4])
@@ -45,21 +61,33 @@ class Picture:
         """
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
-                reader, writer = await asyncio.open_unix_connection(path, limit=_READ)
+                loop, reader = asyncio.get_running_loop(), asyncio.StreamReader(_READ)
+                transport, wire = await loop.create_unix_connection(lambda: _Wire(reader), str(path))
+                writer = asyncio.StreamWriter(transport, wire, reader, loop)
                 try:
-                    return cls(reader, writer, await _greet(reader, writer))
+                    return cls(reader, writer, wire, await _greet(reader, writer))
                 except BaseException:
                     writer.close()
                     raise
         except (OSError, TimeoutError, asyncio.IncompleteReadError, ValueError) as error:
             raise unavailable("the display does not serve its picture") from error
 
+    def hand_on(self, take: Callable[[bytes], bool] | None) -> None:
+        """Have what the server says taken in the moment in which it comes; what is not taken is for `read`.
+
+        Args:
+            take: Called with it; returns False where it has not taken it. None: nobody takes anything any more.
+        """
+        self._wire.take = take
+
     async def read(self) -> bytes:
-        """What the server says next; empty at its end."""
+        """What the server says next and nobody has taken; empty at its end."""
         try:
-            return await self._reader.read(_READ)
+            data = await self._reader.read(_READ)
         except OSError:
             return b""
+        self._wire.waiting -= len(data)
+        return data
 
     def write(self, data: bytes) -> None:
         """Send; nothing happens once the connection is gone."""

@@ -6,8 +6,6 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
-from websockets.asyncio.server import ServerConnection
-
 from user_handoff.contract.errors import ErrorCode, HandoffError, make_error
 from user_handoff.contract.locking import LockUi, UiLocked
 from user_handoff.contract.view import AdmitViewer, ViewerAdmitted
@@ -17,6 +15,7 @@ from user_handoff.desktop.handoff.holds import Holds
 from user_handoff.desktop.handoff.records import HoldRecord, Phase
 from user_handoff.desktop.lease.leases import Leases
 from user_handoff.desktop.view.clipboard import ViewClipboard
+from user_handoff.desktop.view.connection import ViewerConnection
 from user_handoff.desktop.view.control import Control, not_held
 from user_handoff.desktop.view.door import Door
 from user_handoff.desktop.view.locking import Locks
@@ -145,7 +144,7 @@ class View:
                 do_next="Try again when they are done.",
             )
 
-    async def _serve(self, viewer: Viewer, connection: ServerConnection) -> None:
+    async def _serve(self, viewer: Viewer, connection: ViewerConnection) -> None:
         try:
             viewing = await self._enter(viewer, connection)
         except HandoffError as error:
@@ -167,7 +166,7 @@ class View:
             )
             await self._clear_stage()
 
-    async def _enter(self, viewer: Viewer, connection: ServerConnection) -> Viewing:
+    async def _enter(self, viewer: Viewer, connection: ViewerConnection) -> Viewing:
         """Let them look. One at a time: what is shown stays so until they are among those who look."""
         async with self._staging:
             self._require_room(viewer.handoff_id)

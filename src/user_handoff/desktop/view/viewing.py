@@ -6,12 +6,11 @@ import json
 import logging
 import struct
 import time
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from user_handoff.contract.errors import HandoffError
 from user_handoff.desktop.view.clipboard import ViewClipboard
+from user_handoff.desktop.view.connection import Socket
 from user_handoff.desktop.view.control import Control
 from user_handoff.desktop.view.hands import Hands
 from user_handoff.desktop.view.locking import Locks
@@ -19,38 +18,14 @@ from user_handoff.desktop.view.picture import Picture
 from user_handoff.desktop.view.rfb import NO_PASSWORD, VERSION, Kind, Message, ViewerParser, Violation, ask_for_a_pixel
 from user_handoff.desktop.view.stage import Stage
 from user_handoff.desktop.view.tickets import Viewer
+from user_handoff.desktop.view.waiting import LONGEST_TEXT, Typed, Waiting
 
 log = logging.getLogger(__name__)
 
 _NAME = b"handoff"
-_WAITING = 4096
-"""Messages that wait for the display; a viewer who sends more waits themselves."""
-
-_LONGEST_TEXT = 10_000
 _PROBE_SECONDS = 0.5
 _TOLD = 256
 _LAST_WORDS_SECONDS = 1.0
-
-
-class Socket(Protocol):
-    """A WebSocket."""
-
-    async def send(self, data: bytes | str, /) -> None:
-        """Send one message."""
-
-    def __aiter__(self) -> AsyncIterator[bytes | str]:
-        """What comes, until the other side is gone."""
-
-    async def close(self, code: int = ..., reason: str = ...) -> None:
-        """End it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """A text that is to be typed."""
-
-    number: int
-    text: str
 
 
 class Viewing:
@@ -84,8 +59,7 @@ class Viewing:
         self._control = control
         self._parser = ViewerParser()
         self._greeting = [bytes([1, NO_PASSWORD]), bytes(4), self._description()]
-        self._queue: asyncio.Queue[Message | Typed] = asyncio.Queue(_WAITING)
-        self._next: Message | Typed | None = None
+        self._waiting = Waiting()
         self._said: asyncio.Queue[str] = asyncio.Queue(_TOLD)
         self._heard = time.monotonic()
         self._asked = False
@@ -111,6 +85,7 @@ class Viewing:
                 self.tell_lock()
             await over
         finally:
+            self._picture.hand_on(None)
             self._control.give_up(self, "gone")
             self.hands.let_go()
             for task in (over, *tasks):
@@ -194,9 +169,18 @@ class Viewing:
                 return self.end("violation")
             await self._greet()
             for message in messages:
-                await self._queue.put(message)
+                await self._take(message)
         self._over.set()
         return None
+
+    async def _take(self, message: Message) -> None:
+        """Asking for the picture needs no lease, and waits for nothing that is typed."""
+        if message.kind is not Kind.PICTURE:
+            await self._waiting.put(message)
+            return
+        self._picture.write(message.data)
+        self._asked = self._asked or message.data[0] == 3
+        await self._picture.room()
 
     async def _greet(self) -> None:
         while self._greeting and self._parser.greeted > 3 - len(self._greeting):
@@ -243,49 +227,38 @@ class Viewing:
 
     async def _on_typed(self, said: dict[str, Any]) -> None:
         text, number = said.get("text"), _number(said.get("n"))
-        if not isinstance(text, str) or len(text) > _LONGEST_TEXT:
+        if not isinstance(text, str) or len(text) > LONGEST_TEXT:
             self.tell({"t": "typed", "n": number, "ok": False})
             return
-        await self._queue.put(Typed(number, text))
+        await self._waiting.put(Typed(number, text))
 
     # --- to the display ---
 
     async def _act(self) -> None:
         """One after the other, in the order in which it came."""
         while True:
-            following, self._next = self._next, None
-            match following or await self._queue.get():
+            match await self._waiting.take():
                 case Typed() as typed:
-                    numbers, text = self._with_what_follows(typed)
+                    numbers, text = self._waiting.with_what_follows(typed)
                     done = await self.hands.type(text)
                     for number in numbers:
                         self.tell({"t": "typed", "n": number, "ok": done})
-                case message if message.kind is Kind.PICTURE:
-                    self._picture.write(message.data)
-                    self._asked = self._asked or message.data[0] == 3
-                    await self._picture.room()
                 case message:
                     await self.hands.pass_on(message)
-
-    def _with_what_follows(self, typed: Typed) -> tuple[list[int], str]:
-        """The texts that came meanwhile, as one: a paste takes a moment, and one is enough for all."""
-        numbers, text = [typed.number], typed.text
-        while self._next is None and not self._queue.empty():
-            following = self._queue.get_nowait()
-            if not isinstance(following, Typed) or len(text) + len(following.text) > _LONGEST_TEXT:
-                self._next = following
-                break
-            numbers.append(following.number)
-            text += following.text
-        return numbers, text
 
     # --- from the display ---
 
     async def _down(self) -> None:
+        """Pass the picture on in the moment in which it comes; where the page lags behind, at its pace."""
+        self._picture.hand_on(self._pass)
         while data := await self._picture.read():
             self._heard = time.monotonic()
             await self._socket.send(data)
         self.end("display")
+
+    def _pass(self, data: bytes) -> bool:
+        self._heard = time.monotonic()
+        return self._socket.send_at_once(data)
 
     async def _probe(self) -> None:
         """Ask for a pixel all the while: what the display last said tells whether the picture is live."""

@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
-from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from user_handoff.contract.errors import ErrorCode, HandoffError, OutcomeUnknown
+from user_handoff.gateway.live.wire import PAGE_WIRE, DesktopConnection, Wire
 
 _LOG = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class Passing:
     workflow says that the browser is held and the page is theirs.
     """
 
-    def __init__(self, page: WebSocket, desktop: ClientConnection, check: Check, check_seconds: float) -> None:
+    def __init__(self, page: WebSocket, desktop: DesktopConnection, check: Check, check_seconds: float) -> None:
         """Prepare.
 
         Args:
@@ -49,6 +49,7 @@ class Passing:
         """
         self._page = page
         self._desktop = desktop
+        self._wire: Wire | None = page.scope.get("state", {}).get(PAGE_WIRE)
         self._check = check
         self._check_seconds = check_seconds
         self._alive = asyncio.Event()
@@ -61,12 +62,17 @@ class Passing:
         Returns:
             Why.
         """
+        if self._wire is not None:
+            self._desktop.take, self._wire.take = self._wire.send_at_once, self._desktop.send_at_once
         tasks = [asyncio.create_task(part) for part in (self._down(), self._up(), self._go_on_checking())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             # First the desktop: input is dead before anything else happens.
             self._desktop.transport.abort()
+            self._desktop.take = None
+            if self._wire is not None:
+                self._wire.take = None
             if self._asking is not None:
                 tasks.append(self._asking)
             for task in tasks:
@@ -86,6 +92,7 @@ class Passing:
                     await self._page.send_text(data)
                 else:
                     await self._page.send_bytes(data)
+                    self._desktop.waiting -= 1
         except ConnectionClosed as closed:
             self._why = self._why or (closed.rcvd.reason if closed.rcvd else "") or "lost"
 

@@ -1,11 +1,15 @@
 """The connection from a gateway to a desktop's view."""
 
 import logging
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect, unix_connect
+from websockets.asyncio.server import broadcast
 from websockets.exceptions import InvalidHandshake, InvalidURI
+from websockets.frames import Frame, Opcode
+from websockets.protocol import Event
 
 from user_handoff.contract.errors import ErrorCode, make_error
 from user_handoff.contract.view import TICKET_HEADER
@@ -18,9 +22,54 @@ SILENT.disabled = True
 
 _CONNECT_SECONDS: Final = 5.0
 _ALIVE_SECONDS: Final = 5.0
+_LITTLE: Final = 64 * 1024
+"""As long as no more waits to be sent, a message is sent at once."""
+
+PAGE_WIRE: Final = "page_wire"
+"""Where a WebSocket's state names its `Wire`, when its server has one."""
+
+Take = Callable[[bytes], bool]
+"""Takes a message; returns False where it has not taken it."""
 
 
-async def connect_to(address: str, ticket: str) -> ClientConnection:
+class Wire(Protocol):
+    """One end of what is passed on: messages go in the moment in which they come, without a task in between."""
+
+    take: Take | None
+    """Called with each binary message that comes while nothing older waits; what it does not take waits."""
+
+    def send_at_once(self, data: bytes) -> bool:
+        """Send one binary message now; False where too much waits already, and nothing was sent."""
+
+
+class DesktopConnection(ClientConnection):
+    """A connection to a desktop's view; a `Wire`.
+
+    Attributes:
+        take: As in `Wire`.
+        waiting: How many messages were not taken; whoever receives and passes on one counts it down.
+    """
+
+    take: Take | None = None
+    waiting: int = 0
+
+    def process_event(self, event: Event) -> None:
+        """Have it taken, else keep it for `recv`."""
+        if isinstance(event, Frame) and event.opcode is Opcode.BINARY:
+            if event.fin and not self.waiting and self.take is not None and self.take(bytes(event.data)):
+                return
+            self.waiting += 1
+        super().process_event(event)
+
+    def send_at_once(self, data: bytes) -> bool:
+        """As in `Wire`."""
+        if self.transport.get_write_buffer_size() > _LITTLE:
+            return False
+        broadcast((self,), data)
+        return True
+
+
+async def connect_to(address: str, ticket: str) -> DesktopConnection:
     """Connect to the view of a desktop.
 
     Args:
@@ -31,6 +80,7 @@ async def connect_to(address: str, ticket: str) -> ClientConnection:
         Refused: `view_unavailable`: it cannot be reached, or lets nobody in.
     """
     options: dict[str, Any] = {
+        "create_connection": DesktopConnection,
         "additional_headers": {TICKET_HEADER: ticket},
         "compression": None,
         "max_size": None,
@@ -44,9 +94,9 @@ async def connect_to(address: str, ticket: str) -> ClientConnection:
     }
     try:
         if address.startswith("unix:"):
-            return await unix_connect(address.removeprefix("unix:"), "ws://desktop/", **options)
+            return _ours(await unix_connect(address.removeprefix("unix:"), "ws://desktop/", **options))
         if urlsplit(address).scheme in ("ws", "wss"):
-            return await connect(address, proxy=None, **options)
+            return _ours(await connect(address, proxy=None, **options))
     except (OSError, TimeoutError, InvalidHandshake, InvalidURI) as error:
         raise make_error(
             ErrorCode.VIEW_UNAVAILABLE,
@@ -60,3 +110,8 @@ async def connect_to(address: str, ticket: str) -> ClientConnection:
         holds="The hold is as it was.",
         do_next="Correct HANDOFF_VIEW_ADDRESS there.",
     )
+
+
+def _ours(connection: ClientConnection) -> DesktopConnection:
+    assert isinstance(connection, DesktopConnection)
+    return connection
