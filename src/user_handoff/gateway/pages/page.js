@@ -74,7 +74,10 @@
     let next = page().dataset.step;
     for (let rounds = 0; next && rounds < 40; rounds += 1) {
       const told = await step(next);
-      if (told.next === "done") return show();
+      if (told.next === "done") {
+        openView(); // it connects while the page is fetched
+        return show();
+      }
       if (told.next === "finalize") {
         next = "finalize";
         continue;
@@ -146,17 +149,20 @@
     else parent.insertBefore(view, before);
   }
 
+  function openView() {
+    if (viewing || !view.dataset.module) return;
+    view.hidden = false;
+    viewing = import(view.dataset.module)
+      .then((module) => module.mountView(view, { base: base(), tab, words: JSON.parse(view.dataset.words) }))
+      .catch(() => {
+        view.hidden = true;
+      });
+  }
+
   async function mountView() {
     const place = document.getElementById("view-place");
     if (place && place.nextSibling !== view) moveView(place.parentNode, place.nextSibling);
-    if (place && !viewing && view.dataset.module) {
-      view.hidden = false;
-      viewing = import(view.dataset.module)
-        .then((module) => module.mountView(view, { base: base(), tab, words: JSON.parse(view.dataset.words) }))
-        .catch(() => {
-          view.hidden = true;
-        });
-    }
+    if (place) openView();
     if (!place && viewing) {
       const mounted = await viewing;
       viewing = null;
@@ -257,6 +263,8 @@
 
   async function main() {
     await seen();
+    // What the view is made of comes while the link is being entered.
+    if (view.dataset.module) import(view.dataset.module).then((module) => module.prepare()).catch(() => undefined);
     await nameTab();
     begin();
     try {

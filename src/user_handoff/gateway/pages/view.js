@@ -50,6 +50,28 @@ const MOST_ZOOM = 5;
 const OVER = ["over", "expired", "closed", "not_held", "unknown_handoff", "link_unknown", "link_taken", "link_expired", "forbidden"];
 const BUSY = ["other", "desktop_held"];
 
+let prepared;
+
+// Fetches what a view is made of, once, behind whatever else is asked for; null where there is none.
+export function prepare() {
+  prepared ??= fetchParts().catch((error) => {
+    prepared = undefined;
+    throw error;
+  });
+  return prepared;
+}
+
+async function fetchParts() {
+  const told = await fetch(new URL("./novnc", import.meta.url));
+  if (told.status !== 200) return null;
+  const parts = await told.json();
+  for (const href of [...parts.modules, parts.input]) {
+    const link = document.createElement("link");
+    document.head.append(Object.assign(link, { rel: "modulepreload", href, fetchPriority: "low" }));
+  }
+  return parts;
+}
+
 export async function mountView(element, options) {
   const view = new View(element, options);
   await view.start();
@@ -71,18 +93,14 @@ class View {
   }
 
   async start() {
-    const asked = fetch(new URL("./novnc", import.meta.url));
+    const asked = prepare();
     this.build();
     this.show("connecting");
     this.connect();
-    const told = await asked;
-    if (told.status !== 200) return this.hide();
-    this.parts = await told.json();
-    this.styles = this.add(document.head, "link", { rel: "stylesheet", href: this.parts.css });
-    for (const href of this.parts.modules) this.add(document.head, "link", { rel: "modulepreload", href });
-    const [{ default: RFB }, input] = await Promise.all([import(this.parts.rfb), import(this.parts.input)]);
-    this.RFB = RFB;
-    this.input = input;
+    const parts = await asked;
+    if (!parts) return this.hide();
+    this.styles = this.add(document.head, "link", { rel: "stylesheet", href: parts.css });
+    [{ default: this.RFB }, this.input] = await Promise.all([import(parts.rfb), import(parts.input)]);
     this.attach();
     this.draw();
     this.timers.push(setInterval(() => this.ping(), PING_MS), setInterval(() => this.beat(), BEAT_MS));
