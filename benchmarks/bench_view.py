@@ -1,4 +1,8 @@
-"""The live view against its floor: noVNC and websockify on the same Xtigervnc, in one run."""
+"""The live view against its floor: noVNC and websockify on the same Xtigervnc, in one run.
+
+Both show the picture in the same size, ask for the same encodings, quality and compression, and take turns. The floor's
+page has nothing but the picture; ours is the person's page as it is.
+"""
 
 import asyncio
 import contextlib
@@ -53,9 +57,11 @@ function draw() {
 }
 </script>"""
 
-_FLOOR = """<!doctype html><body style="margin:0"><div id=view style="width:1248px;height:780px"></div>
+_FLOOR = """<!doctype html><body style="margin:0"><div id=view></div>
 <script type=module>
 import RFB from './core/rfb.js';
+const [width, height] = location.hash.slice(1).split('x');
+document.getElementById('view').style = `width:${width}px;height:${height}px`;
 const rfb = new RFB(document.getElementById('view'), `ws://${location.host}/websockify`, {shared: true});
 rfb.scaleViewport = true; rfb.qualityLevel = 6; rfb.compressionLevel = 2; rfb.showDotCursor = true;
 </script>"""
@@ -74,6 +80,11 @@ _READ = """
   };
   const sleep = ms => new Promise(done => setTimeout(done, ms));
 """
+
+_SIZE = """() => {
+  const box = document.querySelector('#view canvas').getBoundingClientRect();
+  return `${Math.round(box.width)}x${Math.round(box.height)}`;
+}"""
 
 _CLICKS = f"""async count => {{ {_READ}
   const times = [];
@@ -129,14 +140,16 @@ async def _compare(stack: Stack, request: HandoffRequest, chromium: Browser, cou
     with tempfile.TemporaryDirectory(prefix="floor-") as folder:
         async with _websockify(stack, Path(folder)) as address:
             for _ in range(_ROUNDS):
-                async with _page(chromium, address + "/bench.html") as page:
-                    await page.wait_for_function("document.querySelector('#view canvas')?.width > 0")
-                    await floor.look(page, count // _ROUNDS)
                 link = await issue_link(stack.handoffs, _gateway(stack), request.handoff_id)
                 async with _page(chromium, link) as page:
                     await page.get_by_role("button", name="Take control").click()
                     await page.wait_for_selector("#view[data-state=control]")
                     await ours.look(page, count // _ROUNDS)
+                    size = await page.evaluate(_SIZE)
+                async with _page(chromium, f"{address}/bench.html#{size}") as page:
+                    await page.wait_for_function("document.querySelector('#view canvas')?.width > 0")
+                    await floor.look(page, count // _ROUNDS)
+                    assert await page.evaluate(_SIZE) == size, "the two are not shown alike"
     return {
         "click_ms_p50": ours.clicks.milliseconds(50),
         "click_ms_p90": ours.clicks.milliseconds(90),
