@@ -103,18 +103,24 @@ Work = Callable[[asyncio.Event], Awaitable[None]]
 
 
 async def _together(works: list[tuple[str, Work]], stop: asyncio.Event, on_ready: Callable[[], None]) -> None:
-    """Run all until `stop` is set; the end of one ends the others."""
+    """Run all until `stop` is set; the end of one ends the others.
+
+    None is cancelled: a worker that is cut off while it starts keeps the process for a minute.
+    """
     ready = [asyncio.Event() for _ in works]
+    running = [asyncio.create_task(_ends_all(work(event), stop)) for (_, work), event in zip(works, ready, strict=True)]
     try:
-        async with asyncio.TaskGroup() as group:
-            for (_, work), event in zip(works, ready, strict=True):
-                group.create_task(_ends_all(work(event), stop))
-            for event in ready:
-                await _first(event, stop)
-            if not stop.is_set():
-                on_ready()
-    except ExceptionGroup as group:
-        raise group.exceptions[0] from None
+        for event in ready:
+            await _first(event, stop)
+        if not stop.is_set():
+            on_ready()
+        await stop.wait()
+    finally:
+        stop.set()
+        ends = await asyncio.gather(*running, return_exceptions=True)
+    for end in ends:
+        if end is not None:
+            raise end
 
 
 async def _ends_all(work: Awaitable[None], stop: asyncio.Event) -> None:

@@ -68,7 +68,7 @@ async def test_what_was_sent_is_scrubbed_from_the_page_that_repeats_it(agent: Ag
     """B7: its text, its title, its labels, its links, and the boundary that quotes one."""
     await agent.go(f"{vault.url}/form")
     await page_of(agent).get_by_role("button", name="Send").click()
-    look = await agent.look()
+    look = await until(agent.look, wanted=lambda look: look.page.title, what="a busy page has told its title")
     assert "You sent [withheld] and [withheld]." in look.text
     assert look.boundary is not None and look.boundary.reason == 'button "Forget [withheld]"'
     assert look.page.title == "Code [withheld]"
