@@ -1,6 +1,7 @@
 """Every code is reached by a test, and told in docs/errors.md; those that no other test reaches are reached here."""
 
 import ast
+import contextlib
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -252,15 +253,22 @@ async def test_a_browser_that_had_its_handoffs_has_no_other(stack: Stack) -> Non
 
 
 async def test_a_browser_at_the_end_of_its_life_is_not_handed_over(stack: Stack) -> None:
-    """A8: less than a second is no hold."""
+    """A8: less than a second is no hold. A busy machine may ask too late, when it is closed: then of another one."""
+    codes = [await _refusal_at_the_end(stack)]
+    while codes[-1] is ErrorCode.BROWSER_GONE and len(codes) < 5:
+        codes.append(await _refusal_at_the_end(stack))
+    assert codes[-1] is ErrorCode.LIFETIME_EXHAUSTED, codes
+
+
+async def _refusal_at_the_end(stack: Stack) -> ErrorCode:
     request = await stack.request(browser={"lifetime_seconds": 4})
     ask = b.BrowserRequest(browser_id=request.browser_id)
-    await until(
-        lambda: stack.ask(Activities.BROWSER_INFO, ask, b.BrowserInfo),
-        wanted=lambda info: info.lifetime_seconds_left <= 0.9,
-    )
-    error = await _refused(stack, Activities.BEGIN, _hold(request), BeginReceipt)
-    assert error.code is ErrorCode.LIFETIME_EXHAUSTED
+    with contextlib.suppress(ActivityFailureError):  # it is closed already
+        await until(
+            lambda: stack.ask(Activities.BROWSER_INFO, ask, b.BrowserInfo),
+            wanted=lambda info: info.lifetime_seconds_left <= 0.9,
+        )
+    return (await _refused(stack, Activities.BEGIN, _hold(request), BeginReceipt)).code
 
 
 async def test_a_disabled_button_is_waited_for_and_not_clicked(stack: Stack) -> None:
