@@ -49,7 +49,7 @@ async def test_the_gateway_decodes_for_the_origins_that_the_environment_names(
         gateway(
             temporal, state, HANDOFF_CODEC_KEYS=KEYS, HANDOFF_CODEC_UI_ORIGINS=f"http://other.example, {UI}"
         ) as url,
-        httpx.AsyncClient(base_url=url) as http,
+        httpx.AsyncClient(base_url=url, timeout=30) as http,
     ):
         allowed = await http.post("/codec/decode", json={"payloads": []}, headers={"origin": UI})
         refused = await http.post("/codec/decode", json={"payloads": []}, headers={"origin": "http://evil.example"})
@@ -87,7 +87,7 @@ async def test_the_embedded_server_gets_no_keys_and_its_web_ui_the_address_of_th
     try:
         process = psutil.Process(engine.pid)
         assert not [name for name in process.environ() if name.startswith("HANDOFF_")]
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=30) as http:
             settings = (await http.get(f"{engine.ui_url}/api/v1/settings")).json()
     finally:
         await engine.stop()

@@ -38,7 +38,7 @@ async def test_it_shows_a_web_ui(state: Path) -> None:
     engine = EmbeddedTemporal(state, port=0, ui_port=0)
     await engine.start()
     try:
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=30) as http:
             answer = await http.get(f"{engine.ui_url}/", follow_redirects=True)
     finally:
         await engine.stop()

@@ -163,7 +163,7 @@ async def test_close_says_that_it_leaves_a_browser_whose_handoff_is_over(world: 
 
 async def test_a_link_opens_the_persons_page(world: World, call: Call) -> None:
     receipt = await world.held()
-    async with open_site(world) as site, httpx.AsyncClient() as http:
+    async with open_site(world) as site, httpx.AsyncClient(timeout=30) as http:
         link = (await call("link", receipt.handoff_id, "--public-url", site.base_url)).stdout.strip()
 
         page = await http.get(await site.entered(link, http))

@@ -89,7 +89,7 @@ async def test_where_no_browser_can_be_seen_it_is_refused_and_no_link_is_made(
 
 async def test_print_prints_the_link_alone(world: World, call: Call) -> None:
     receipt = await world.held()
-    async with open_site(world) as site, httpx.AsyncClient() as http:
+    async with open_site(world) as site, httpx.AsyncClient(timeout=30) as http:
         said = (await call("open", receipt.handoff_id, "--print", "--public-url", site.base_url)).stdout
         page = await http.get(said.removesuffix("\n"))
 

@@ -100,7 +100,7 @@ async def test_it_prints_and_writes_where_everything_is(up: Up) -> None:
 
 
 async def test_its_ui_and_gateway_answer(up: Up) -> None:
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(timeout=30) as http:
         ui = await http.get(up.file()["ui_url"], follow_redirects=True)
         gateway = await http.get(f"{up.file()['gateway_url']}/readyz")
 

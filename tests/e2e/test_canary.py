@@ -149,7 +149,7 @@ async def the_whole_job(stack: Stack, vault: Vault, doors: Doors) -> str:
     assert (await doors.mcp("click", **of, element_id="old.e1"))["code"] == "browser_held"
     assert (await doors.mcp("save_state", **of, **to_save(vault)))["code"] == "browser_held"
     assert (await doors.tool("observe_computer", **of, screenshot=True))["code"] == "desktop_held"
-    async with httpx.AsyncClient() as anybody:
+    async with httpx.AsyncClient(timeout=30) as anybody:
         assert (await anybody.get(link)).status_code == 200
     summary = await stack.handoffs.summary(handoff_id)
     assert summary.receipt is not None

@@ -111,7 +111,7 @@ async def test_a_revoked_key_ends_the_grant_that_was_issued_with_it_and_the_gran
     headers = {"accept": "application/json, text/event-stream"}
     ping = {"jsonrpc": "2.0", "id": 7, "method": "ping"}
     async with (
-        httpx.AsyncClient(base_url=str(stack.server.facts()["gateway_url"]), headers=headers) as http,
+        httpx.AsyncClient(base_url=str(stack.server.facts()["gateway_url"]), headers=headers, timeout=30) as http,
         raw_client(Path(door.socket), f"/agent/{secret}") as program,
     ):
         assert (await program.call("Browser.getVersion"))["result"]["product"]

@@ -24,7 +24,7 @@ async def portal() -> AsyncIterator[Portal]:
 
 @pytest.fixture
 async def client(portal: Portal) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=portal.url, follow_redirects=True, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=portal.url, follow_redirects=True, trust_env=False, timeout=30) as client:
         yield client
 
 

@@ -135,7 +135,7 @@ async def test_a_page_title_is_escaped(client: httpx.AsyncClient) -> None:
 async def test_an_endless_page_never_ends_until_the_portal_stops() -> None:
     async with (
         Portal.start() as portal,
-        httpx.AsyncClient(base_url=portal.url, trust_env=False) as client,
+        httpx.AsyncClient(base_url=portal.url, trust_env=False, timeout=30) as client,
         client.stream("GET", "/endless") as answer,
     ):
         chunks = answer.aiter_text()

@@ -108,7 +108,7 @@ async def test_only_who_has_entered_writes_and_only_what_fits(open_to_people: Si
     """D2, D4: an Origin proves nothing."""
     _, link = await open_to_people.held(session_id=session, message_id="m1")
     form = {"step": "both", "request": "q1", "text": "Hello"}
-    async with httpx.AsyncClient(headers={"Origin": open_to_people.base_url}) as http:
+    async with httpx.AsyncClient(headers={"Origin": open_to_people.base_url}, timeout=30) as http:
         assert (await http.post(f"{link}/request", data=form)).status_code == 409
         await open_to_people.entered(link, http)
         for wrong in ({"text": " "}, {"text": "x" * 4_001}, {"step": "shout"}, {"request": "a b"}):

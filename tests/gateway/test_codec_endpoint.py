@@ -136,7 +136,7 @@ async def preflight(site: Site, origin: str) -> httpx.Response:
         "access-control-request-method": "POST",
         "access-control-request-headers": "authorization,authorization-extras,content-type,x-namespace",
     }
-    async with httpx.AsyncClient(base_url=site.base_url) as http:
+    async with httpx.AsyncClient(base_url=site.base_url, timeout=30) as http:
         return await http.options("/codec/decode", headers=asked)
 
 

@@ -32,7 +32,7 @@ async def sign_in(http: httpx.AsyncClient, key: str) -> httpx.Response:
 
 async def with_cookie(site: Site, cookie: str) -> httpx.Response:
     """The page for a browser that has this cookie alone."""
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(timeout=30) as http:
         return await http.get(f"{site.base_url}/", headers={"Cookie": cookie})
 
 
@@ -106,7 +106,11 @@ async def test_a_cookie_that_was_changed_or_is_signed_by_another_gateway_lets_no
 async def test_gateways_of_one_secret_know_the_same_people(world: World, keys: Access) -> None:
     """The gateway keeps nothing: whichever is asked."""
     secret = {"session_secret": "s" * 32}
-    async with open_site(world, **secret) as one, open_site(world, **secret) as two, httpx.AsyncClient() as http:
+    async with (
+        open_site(world, **secret) as one,
+        open_site(world, **secret) as two,
+        httpx.AsyncClient(timeout=30) as http,
+    ):
         await http.post(f"{one.base_url}/signin", data={"key": await keys.create_key(OWNER, [])})
         (value,) = [cookie.value for cookie in http.cookies.jar]
         page = await with_cookie(two, f"handoff_session={value}")

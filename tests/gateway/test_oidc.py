@@ -175,7 +175,7 @@ async def test_a_return_that_this_browser_did_not_ask_for_signs_nobody_in(
     guarded: Site, browser: httpx.AsyncClient, provider: Provider
 ) -> None:
     """The state is in the browser's own cookie: another one cannot be made to use it."""
-    async with httpx.AsyncClient(base_url=guarded.base_url) as other:
+    async with httpx.AsyncClient(base_url=guarded.base_url, timeout=30) as other:
         begun = await other.get("/signin/oidc")
         at_provider = await other.get(begun.headers["location"])
     page = await browser.get(at_provider.headers["location"])
@@ -193,7 +193,7 @@ async def test_the_inbox_shows_people_their_own_and_operators_all(
     for email, seen in ((ADA, {mine}), ("boss@example.org", {mine, others}), ("nobody@example.org", set())):
         provider.user["email"] = email
         page = (await browser.get("/signin/oidc")).text
-        async with httpx.AsyncClient():
+        async with httpx.AsyncClient(timeout=30):
             for _ in range(50):
                 if all(handoff_id in page for handoff_id in seen):
                     break
@@ -203,7 +203,7 @@ async def test_the_inbox_shows_people_their_own_and_operators_all(
 
 async def test_a_provider_that_is_away_is_said(world: World) -> None:
     gone = {"issuer": f"http://localhost:{free_port()}", "client_id": "x", "client_secret": "y"}
-    async with open_site(world, oidc=gone) as site, httpx.AsyncClient() as http:
+    async with open_site(world, oidc=gone) as site, httpx.AsyncClient(timeout=30) as http:
         page = await http.get(f"{site.base_url}/signin/oidc")
         assert page.status_code == 503 and texts.NO_PROVIDER[0] in page.text
 

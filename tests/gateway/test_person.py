@@ -172,7 +172,7 @@ async def test_a_note_of_a_thousand_characters_in_any_script_fits(site: Site, ht
 
 
 async def test_the_page_works_behind_a_prefix(world: World) -> None:
-    async with open_site(world, base_url="https://h.example/ask") as site, httpx.AsyncClient() as http:
+    async with open_site(world, base_url="https://h.example/ask") as site, httpx.AsyncClient(timeout=30) as http:
         handoff_id, link = await site.held()
         door = (await http.get(link)).text
         token = link.rpartition("/")[2]
@@ -190,7 +190,11 @@ async def test_the_page_works_behind_a_prefix(world: World) -> None:
 
 
 async def test_without_temporal_a_person_is_told_to_come_back() -> None:
-    async with open_world() as world, open_site(world, patience_seconds=0.3) as site, httpx.AsyncClient() as http:
+    async with (
+        open_world() as world,
+        open_site(world, patience_seconds=0.3) as site,
+        httpx.AsyncClient(timeout=30) as http,
+    ):
         _, link = await site.held(http)
         assert (await http.get(f"{site.base_url}/readyz")).status_code == 200
         await world.stop()

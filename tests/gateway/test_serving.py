@@ -26,14 +26,14 @@ async def test_an_address_of_another_machine_is_said() -> None:
 
 
 async def test_it_ends_when_told_and_frees_its_port(world: World) -> None:
-    async with open_site(world) as site, httpx.AsyncClient() as http:
+    async with open_site(world) as site, httpx.AsyncClient(timeout=30) as http:
         assert (await http.get(f"{site.base_url}/healthz")).json() == {"status": "ok"}
     socket.create_server(("127.0.0.1", httpx.URL(site.base_url).port or 0)).close()
 
 
 async def test_two_gateways_answer_for_the_same_handoff(site: Site, world: World) -> None:
     """A19: a gateway keeps nothing, so another one goes on."""
-    async with open_site(world) as other, httpx.AsyncClient() as http:
+    async with open_site(world) as other, httpx.AsyncClient(timeout=30) as http:
         # Cookies of one host are sent to each of its ports, as a reverse proxy's one address is for all gateways.
         _, link = await site.held(http)
         page = await http.get(link.replace(site.base_url, other.base_url))

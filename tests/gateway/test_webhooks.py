@@ -172,7 +172,10 @@ async def test_an_unknown_handoff_is_not_found(http: httpx.AsyncClient, handoff_
 
 
 async def test_without_a_secret_there_are_no_webhooks(world: World) -> None:
-    async with open_site(world, webhook_secrets=()) as site, httpx.AsyncClient(base_url=site.base_url) as http:
+    async with (
+        open_site(world, webhook_secrets=()) as site,
+        httpx.AsyncClient(base_url=site.base_url, timeout=30) as http,
+    ):
         handoff_id, _ = await site.held()
         refused(await send(http, handoff_id), 404, "unknown_handoff")
 
@@ -181,5 +184,5 @@ async def test_without_temporal_it_says_to_send_it_again() -> None:
     async with open_world() as world, open_site(world, patience_seconds=0.3) as site:
         handoff_id, _ = await site.held()
         await world.stop()
-        async with httpx.AsyncClient(base_url=site.base_url) as http:
+        async with httpx.AsyncClient(base_url=site.base_url, timeout=30) as http:
             refused(await send(http, handoff_id), 503, "outcome_unknown")

@@ -183,7 +183,7 @@ async def test_text_of_an_agent_cannot_command_the_terminal(newsroom: Newsroom) 
 
 async def test_the_receiver_that_tests_use_checks_what_it_is_sent(newsroom: Newsroom) -> None:
     """A guard against a receiver that takes anything."""
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(timeout=30) as http:
         await http.post(f"{newsroom.receiver.base_url}/x", content=b"{}", headers={"webhook-id": "a"})
     with pytest.raises(Exception, match="headers"):
         newsroom.receiver.requests[0].verify()

@@ -108,7 +108,7 @@ async def test_each_way_a_grant_ends_has_its_code(stage: Stage) -> None:
 async def test_delete_of_the_address_takes_the_grant_back(stage: Stage) -> None:
     """C2, C1: and with it every stream that it has open, within a second or so."""
     token = await stage.grant(await stage.session())
-    async with stage.agent(token, address=True, mode="legacy") as agent, httpx.AsyncClient() as http:
+    async with stage.agent(token, address=True, mode="legacy") as agent, httpx.AsyncClient(timeout=30) as http:
         assert "wait" in await agent.tools()
         for _ in range(2):
             assert (await http.delete(f"{stage.base_url}/agent/{token}")).status_code == 204
@@ -256,7 +256,7 @@ async def test_no_secret_reaches_a_log(stage: Stage, caplog: pytest.LogCaptureFi
             await agent.tools()
         async with stage.agent(key, mode=mode) as agent:
             await agent.tools()
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(timeout=30) as http:
         await http.delete(f"{stage.base_url}/agent/{token}")
     ours = [r.getMessage() for r in caplog.records if not r.name.startswith(("httpx", "httpcore", "mcp.client"))]
     assert any("/agent/{token}" in line for line in ours)

@@ -18,7 +18,7 @@ from user_handoff.gateway.settings import GatewaySettings
 
 @pytest.fixture
 async def document(stage: Stage) -> dict[str, Any]:
-    async with httpx.AsyncClient(base_url=stage.base_url) as http:
+    async with httpx.AsyncClient(base_url=stage.base_url, timeout=30) as http:
         found: dict[str, Any] = (await http.get("/openapi.json")).raise_for_status().json()
     return found
 
@@ -97,5 +97,5 @@ async def test_the_documentation_has_a_line_for_every_operation(document: dict[s
 async def test_behind_a_prefix_its_server_is_the_prefix(stage: Stage) -> None:
     settings = GatewaySettings(base_url="https://handoff.example/agents")
     app = create_app(HandoffClient(stage.temporal), settings)
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://x") as http:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://x", timeout=30) as http:
         assert (await http.get("/openapi.json")).json()["servers"] == [{"url": "/agents"}]
