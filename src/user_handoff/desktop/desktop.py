@@ -18,6 +18,7 @@ from user_handoff.desktop.handing import Handing
 from user_handoff.desktop.handoff.records import Phase
 from user_handoff.desktop.pictures import keep_picture
 from user_handoff.desktop.snapshots.picture import picture_of
+from user_handoff.desktop.snapshots.redact import scrub
 from user_handoff.desktop.snapshots.take import look_at
 from user_handoff.desktop.snapshots.titles import told
 from user_handoff.desktop.takeover import telling
@@ -118,8 +119,11 @@ class Desktop(Handing):
             epoch = browser.control_epoch
             hold = self.holds.active(browser.browser_id)
             held, resumed = hold is not None, None if hold is None else telling.resumed(hold)
-            look, beside, titles = await asyncio.gather(
-                look_at(page, request, typing=held), self._guard.read(browser, page), browser.titles()
+            look, beside, title, titles = await asyncio.gather(
+                look_at(page, request, typing=held),
+                self._guard.read(browser, page),
+                page.whole_title(),
+                browser.titles(but=page),
             )
             boundary, refused = self._guard.judge(browser, page, look, beside)
             if not await self.holds.looked(browser, page, epoch):
@@ -131,7 +135,7 @@ class Desktop(Handing):
                     browser_id=browser.browser_id,
                 )
             page.remember(look.ids, look.values)
-        pages = await browser.page_infos(titles)
+        pages = await browser.page_infos({**titles, page.page_id: scrub(title, look.values)})
         return b.Snapshot(
             browser_id=browser.browser_id,
             page=next((info for info in pages if info.page_id == page.page_id), None) or await page.info(),

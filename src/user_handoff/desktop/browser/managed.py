@@ -180,9 +180,9 @@ class ManagedBrowser:
         ran = {page.page_id for page in self.pages if page.target_id in code_ran}
         return tuple(info.model_copy(update={"code_ran": info.page_id in ran}) for info in await self.page_infos())
 
-    async def titles(self) -> dict[str, str]:
-        """The title of each page."""
-        pages = list(self.pages)
+    async def titles(self, *, but: ManagedPage) -> dict[str, str]:
+        """The title of each page but this one."""
+        pages = [page for page in self.pages if page is not but]
         titles = await asyncio.gather(*(page.title() for page in pages))
         return {page.page_id: title for page, title in zip(pages, titles, strict=True)}
 

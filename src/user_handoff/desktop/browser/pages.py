@@ -18,6 +18,7 @@ from user_handoff.desktop.urls import redact_url
 
 T = TypeVar("T")
 
+_TITLE_SECONDS = 1.0
 LOOK_SECONDS = 5.0
 """Everything that reads a page can hang behind a dialog: this long at most."""
 
@@ -68,8 +69,14 @@ class ManagedPage:
     async def title(self) -> str:
         """Its title, without what is in its fields; empty where it does not tell both."""
         with contextlib.suppress(PlaywrightError, TimeoutError):
-            title, values = await asyncio.wait_for(asyncio.gather(self.page.title(), self.values()), 1)
+            title, values = await asyncio.wait_for(asyncio.gather(self.page.title(), self.values()), _TITLE_SECONDS)
             return scrub(title, values)
+        return ""
+
+    async def whole_title(self) -> str:
+        """The same with what is in its fields: for whoever reads these anyway, and takes it out."""
+        with contextlib.suppress(PlaywrightError, TimeoutError):
+            return await asyncio.wait_for(self.page.title(), _TITLE_SECONDS)
         return ""
 
     async def values(self) -> set[str]:
