@@ -23,7 +23,7 @@ from user_handoff.relay.tools import Judge, ToolList
 SERVER = Path(__file__).with_name("server.py")
 HANDOFF = "handoff/b_1/s_1/m_1"
 ME = ProcessIdentity.current()
-SECONDS = 20
+SECONDS = 60
 BUSY = -32050
 LISTED = ToolList(version=1, read=frozenset({"look"}), safe=frozenset({"safe"}), past=frozenset({"past"}))
 

@@ -12,6 +12,18 @@ from user_handoff.contract.handoff import HandoffState
 from user_handoff.contract.names import Activities, Workflows
 from user_handoff.worker.server import server_worker
 
+UNCACHED = {
+    "lost_effect",
+    "lost_receipts",
+    "lost_close",
+    "expired",
+    "revoked",
+    "cancelled",
+    "told",
+    "takeover_returned",
+}
+"""Of the scenes those in which most can go wrong: without a cache each task costs a whole replay."""
+
 
 async def test_a_handoff_goes_on_with_another_worker_after_each_step(client: Client) -> None:
     """F3, F10, A19: nothing is lost and nothing doubled."""
@@ -46,7 +58,9 @@ async def test_a_handoff_needs_no_cache(client: Client) -> None:
         assert (await closed.close()).state is HandoffState.CLOSED
 
 
-async def test_every_scene_that_is_replayed_also_plays_without_a_cache(client: Client, tmp_path: Path) -> None:
-    """F3, A17: lost receipts, expiry, revocation, cancellation, sessions and principals among them."""
+async def test_scenes_in_which_something_is_lost_or_ends_early_need_no_cache(client: Client, tmp_path: Path) -> None:
+    """F3, A17: lost receipts, expiry, revocation, cancellation, a session, what people are told and a takeover."""
+    for name in {*SCENES, *told.SCENES} - UNCACHED:
+        (tmp_path / f"{name}.json").touch()
     await record(client, tmp_path, max_cached_workflows=0)
-    assert {path.stem for path in tmp_path.iterdir()} == set(SCENES) | set(told.SCENES)  # noqa: ASYNC240
+    assert all((tmp_path / f"{name}.json").stat().st_size for name in UNCACHED)
