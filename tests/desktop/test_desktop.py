@@ -13,7 +13,9 @@ from tests.waiting import until
 from user_handoff.contract import browser as b
 from user_handoff.contract.errors import ErrorCode, Gone, Refused, Stale
 from user_handoff.contract.ids import new_id
+from user_handoff.desktop.browser.pages import ManagedPage
 from user_handoff.desktop.desktop import Desktop
+from user_handoff.desktop.view.control import not_held
 
 
 def mode(path: str) -> int:
@@ -231,6 +233,21 @@ async def test_a_killed_chromium_is_gone_typed_twice_at_once(desktop: Desktop) -
         with pytest.raises(Gone) as gone:
             await agent.look()
         assert gone.value.code is ErrorCode.BROWSER_GONE
+
+
+async def test_a_hold_that_went_with_its_browser_is_told_as_the_browsers_end_also_before_its_pages_are(
+    desktop: Desktop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """K32: which of the two is seen first is chance."""
+    agent = await Agent.open(desktop)
+    browser = desktop.browsers.get(agent.browser_id)
+    psutil.Process((await agent.info()).pid).kill()
+    await browser.control.closed.wait()
+    monkeypatch.setattr(ManagedPage, "gone", False)
+    with pytest.raises(Gone) as gone:
+        async with browser.telling():
+            raise not_held()
+    assert gone.value.code is ErrorCode.BROWSER_GONE
 
 
 async def test_with_too_many_pages_an_agent_may_only_close_some(agent: Agent, portal: Portal) -> None:

@@ -223,7 +223,8 @@ class ManagedBrowser:
         try:
             yield
         except Refused as error:
-            if error.code in (ErrorCode.PAGE_GONE, ErrorCode.NOT_HELD) and all(page.gone for page in self.pages):
+            went = self.lost or all(page.gone for page in self.pages)
+            if went and error.code in (ErrorCode.PAGE_GONE, ErrorCode.NOT_HELD):
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self.control.closed.wait(), _END_SECONDS)
                 if self.lost:
