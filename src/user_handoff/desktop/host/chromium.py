@@ -20,7 +20,9 @@ _DISABLED_FEATURES = (
     "LensOverlay,MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,AvoidCorsURLLoaderRestartOnRedirect,"
     "OptimizationHints,NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch,"
     # ours: no bubble over the person's step
-    "Translate,AutofillServerCommunication,PasswordLeakDetection"
+    "Translate,AutofillServerCommunication,PasswordLeakDetection,"
+    # ours: each window would render two pages for its address bar before anybody types there, half of a browser's start
+    "WebUIOmniboxPopup,WebUIOmniboxAimPopup"
 )
 
 _ARGUMENTS = (
