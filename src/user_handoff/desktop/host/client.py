@@ -5,7 +5,7 @@ import collections
 import logging
 from collections import defaultdict
 
-from websockets.asyncio.server import ServerConnection
+from websockets.asyncio.server import ServerConnection, broadcast
 from websockets.exceptions import ConnectionClosed
 
 from user_handoff.desktop.host.gestures import Gestures
@@ -16,6 +16,9 @@ logger = logging.getLogger(__name__)
 
 QUEUE_BYTES = 32 << 20
 """A client that lets more than this wait is cut off."""
+
+_LITTLE = 64 << 10
+"""As long as no more waits to be sent, a message is sent at once."""
 
 
 class CdpClient:
@@ -49,8 +52,14 @@ class CdpClient:
         self._ending = False
 
     def put(self, message: bytes) -> None:
-        """Queue a message; a client that does not read is cut off, so that it cannot fill the host's memory."""
+        """Send a message, at once where nothing waits.
+
+        A client that does not read is cut off, so that it cannot fill the host's memory.
+        """
         if self._cut:
+            return
+        if not self._queued and self._connection.transport.get_write_buffer_size() < _LITTLE:
+            broadcast((self._connection,), message, text=True)
             return
         if self._queue and self._queued + len(message) > QUEUE_BYTES:
             logger.warning("client %s does not read: cut off", self.name)
