@@ -17,7 +17,7 @@ _POLL = 0.01
 _LOOK_SECONDS, _LOOKED_SECONDS = 0.15, 0.03
 """How long a program has to look at a new clipboard of its own accord, and when it is done with that."""
 
-_TAKE_SECONDS, _TAKEN_SECONDS = 2.0, 0.1
+_TAKE_SECONDS, _TAKEN_SECONDS = 4.0, 0.1
 """How long a window has to take what is pasted; and how long it must not have asked again."""
 
 
@@ -53,17 +53,18 @@ class ViewClipboard:
             await asyncio.sleep(_POLL)
         return pid
 
-    async def taken(self, pid: int | None, pressed: float) -> bool:
+    async def taken(self, pid: int | None, pressed: float, may: Callable[[], bool]) -> bool:
         """Wait until the process has taken the text.
 
         Args:
             pid: What `offer` returned.
             pressed: When the keys were pressed, on the monotonic clock.
+            may: Whether the viewer may still type: a text does not outlast that.
 
         Returns:
             False where it took nothing in time.
         """
-        while time.monotonic() - pressed < _TAKE_SECONDS:
+        while may() and time.monotonic() - pressed < _TAKE_SECONDS:
             text, last = await self._run(partial(self._asked, pid))
             if text > pressed and time.monotonic() - last > _TAKEN_SECONDS:
                 return True

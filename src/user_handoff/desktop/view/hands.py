@@ -148,7 +148,7 @@ class Hands:
             pid = await self._clipboard.offer(text)
             pressed = time.monotonic()
             done = await self._press_paste()
-            return done and await self._clipboard.taken(pid, pressed)
+            return done and await self._clipboard.taken(pid, pressed, self._may)
         except HandoffError:
             return self._drop()
         finally:
