@@ -3,9 +3,13 @@
 from typing import Any
 
 import pytest
+from playwright.async_api import expect
 
 _FIRST = "tests/e2e/"
 """These share one stack of real parts: one process runs them all, from the start, while another does the rest."""
+
+
+expect.set_options(timeout=30_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -17,17 +17,17 @@ _PAUSE_AWAITED = 0.02
 @overload
 async def until(
     look: Callable[[], Awaitable[T | None]],
-    seconds: float = 10,
+    seconds: float = 30,
     *,
     wanted: Callable[[T], object] = bool,
     what: str = "",
 ) -> T: ...
 @overload
 async def until(
-    look: Callable[[], T | None], seconds: float = 10, *, wanted: Callable[[T], object] = bool, what: str = ""
+    look: Callable[[], T | None], seconds: float = 30, *, wanted: Callable[[T], object] = bool, what: str = ""
 ) -> T: ...
 async def until(
-    look: Callable[[], Any], seconds: float = 10, *, wanted: Callable[[Any], object] = bool, what: str = ""
+    look: Callable[[], Any], seconds: float = 30, *, wanted: Callable[[Any], object] = bool, what: str = ""
 ) -> Any:
     """Look again and again until what is seen is what is wanted, and return that.
 
@@ -57,7 +57,7 @@ async def until(
         raise TimeoutError(_missed(look, seconds, wanted, what, seen)) from error
 
 
-def until_blocking(look: Callable[[], T | None], seconds: float = 10, *, what: str = "") -> T:
+def until_blocking(look: Callable[[], T | None], seconds: float = 30, *, what: str = "") -> T:
     """The same where no event loop runs.
 
     Raises:

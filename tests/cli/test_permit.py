@@ -27,7 +27,7 @@ def started(env: Environment, *arguments: str) -> subprocess.Popen[bytes]:
 
 
 def ended(process: subprocess.Popen[bytes]) -> int:
-    _, said = process.communicate(timeout=20)
+    _, said = process.communicate(timeout=30)
     assert b"Traceback" not in said, said
     return process.returncode
 

@@ -44,7 +44,7 @@ class Program:
         self.process.stdin.flush()
 
     def end(self) -> tuple[int, bytes]:
-        _, said = self.process.communicate(timeout=20)
+        _, said = self.process.communicate(timeout=30)
         assert b"Traceback" not in said, said
         return self.process.returncode, said
 

@@ -38,6 +38,6 @@ async def test_an_agents_workflow_uses_the_desktop_and_is_told_that_a_person_cut
                 )
                 await until(lambda: more_typed(target))
                 receipt = await agent.begin(drain_seconds=0.3, preempt=True)
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(30):
                     said = await run.result()
     assert said == ["copied ü", "completed", "OutcomeUnknown", "outcome_unknown", receipt.handoff_id]

@@ -107,7 +107,7 @@ def test_the_documented_block_runs(
 def test_the_import_is_cheap() -> None:
     """What is needed is imported with the first permit."""
     said = "import sys, user_handoff.desktop; print(*{'pydantic', 'asyncio', 'psutil', 'sqlite3'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, timeout=30)
     assert done.stdout.strip() == "", done
 
 

@@ -50,7 +50,7 @@ class Bench:
         wire = self.far.runner
         wire.deaf = True
         asked = asyncio.ensure_future(self.far.stack.ask(name, effect, kind, seconds=1))
-        await until(done, 15)
+        await until(done)
         with pytest.raises(ActivityFailureError):
             await asked
         wire.drop()

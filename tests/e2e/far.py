@@ -119,7 +119,7 @@ class Four:
             await self.guarded(self.ids[1 if which == 0 else 0 : 3])
             self.far.runner.deaf = True
             asked = asyncio.ensure_future(call())
-            await until(lambda: self.done(which), 15)  # noqa: B023
+            await until(lambda: self.done(which))  # noqa: B023
             assert which == 1 or not asked.done(), "an answer is noted at once; what it asks of the desktop is not"
             await lose[which]()
             receipts.append(await asked)
@@ -128,7 +128,7 @@ class Four:
     async def guarded(self, handoff_ids: list[str]) -> None:
         """Wait until the desktop watches these, and asks for what comes next."""
         for handoff_id in handoff_ids:
-            await until(partial(_guarded, self.far, handoff_id), 30)
+            await until(partial(_guarded, self.far, handoff_id))
         # what takes a task asks for the next one before it does it
         browser = b.BrowserRequest(browser_id=self.asked[1].browser_id)
         await self.far.stack.ask(Activities.BROWSER_INFO, browser, b.BrowserInfo)

@@ -66,7 +66,7 @@ async def test_the_address_lets_a_program_in_until_it_is_revoked(stack: Stack, b
         gone = asyncio.Event()
         browser.on("disconnected", lambda _: gone.set())
         assert (await cdp_url(stack, browser_id, "--revoke", door["door_id"]))[:2] == (0, "No door is open.\n")
-        await asyncio.wait_for(gone.wait(), 10)
+        await asyncio.wait_for(gone.wait(), 30)
     files = [path for path in await asyncio.to_thread(lambda: list(stack.state.rglob("*"))) if path.is_file()]
     assert not [path for path in files if token.encode() in await asyncio.to_thread(path.read_bytes)]
 

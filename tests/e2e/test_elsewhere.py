@@ -27,7 +27,7 @@ async def link_to(stack: Stack, handoff_id: str) -> str:
 
 async def take_control(page: Page) -> None:
     view = page.locator("#view")
-    await expect(view).to_have_attribute("data-state", "watching", timeout=10_000)
+    await expect(view).to_have_attribute("data-state", "watching", timeout=30_000)
     await page.get_by_role("button", name="Take control").click()
     await expect(view).to_have_attribute("data-state", "control")
 
@@ -81,7 +81,7 @@ async def test_the_whole_sign_in_is_done_through_the_view_and_the_agent_goes_on(
         await page.get_by_text(texts.NOTE_LABEL).first.click()
         await page.locator("#note").fill("The code came late")
         await page.get_by_role("button", name="Done").click()
-        await expect(page.get_by_role("heading", level=1)).to_have_text(texts.ENDS[Result.VERIFIED][0], timeout=20_000)
+        await expect(page.get_by_role("heading", level=1)).to_have_text(texts.ENDS[Result.VERIFIED][0], timeout=30_000)
     assert (await agent.result()).rows == 12
     summary = await stack.handoffs.summary(held.handoff_id)
     assert (summary.result, summary.note) == (Result.VERIFIED, "The code came late")
@@ -99,7 +99,7 @@ async def test_done_through_the_view_without_the_step_is_told_as_not_verified(st
         await page.get_by_role("button", name="Done").click()
         await stack.look_again(request.handoff_id)
         await expect(page.get_by_role("heading", level=1)).to_have_text(
-            texts.ENDS[Result.NOT_VERIFIED][0], timeout=20_000
+            texts.ENDS[Result.NOT_VERIFIED][0], timeout=30_000
         )
     summary = await ended(stack, request.handoff_id)
     assert summary.result is Result.NOT_VERIFIED

@@ -198,7 +198,7 @@ async def test_when_it_is_killed_its_lease_ends_and_the_agent_has_to_look(stack:
     file = stack.state / "desktop" / f"{browser.desktop_id}.leases.db"
     with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as leases:  # it was to last some 30 s
         leases.execute("UPDATE leases SET ttl = 0.5, expires = ?", (time.monotonic() + 0.5,))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         while (await TakeoverClient(stack.client).takeover(taken)).state is not TakeoverState.RECOVERING:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
     assert await how_it_ended(stack, browser, taken) is TakeoverEnd.TIMEOUT

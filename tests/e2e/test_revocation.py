@@ -104,6 +104,6 @@ async def test_a_runner_whose_display_ended_ends_too_and_the_next_is_a_new_deskt
     psutil.Process(stack.keeper.pid).kill()
     summary = await ended(stack, request.handoff_id)
     assert (summary.result, summary.reason) == (Result.REVOKED, RevokeReason.BROWSER_CRASHED)
-    assert await asyncio.wait_for(stack.runner.wait(), 20) != 0
+    assert await asyncio.wait_for(stack.runner.wait(), 30) != 0
     await stack.runner.start()
     assert stack.runner.facts()["desktop_id"] != request.desktop_id

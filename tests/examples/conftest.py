@@ -48,7 +48,7 @@ def display_env(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
     yield env
     for process in (manager, server):
         process.terminate()
-        process.wait(timeout=10)
+        process.wait(timeout=30)
 
 
 @pytest.fixture(scope="module")

@@ -64,7 +64,7 @@ async def test_a_native_dialog_is_answered_by_a_key(
     page.on("dialog", lambda dialog: shown.set())  # left to the person
     await page.goto(f"{portal.url}/consent")
     click = asyncio.create_task(page.get_by_role("button", name="Allow access").click())
-    await asyncio.wait_for(shown.wait(), 10)
+    await asyncio.wait_for(shown.wait(), 30)
     await act("keys", display_env, window_id, portal, keys=["Return"])
     await click
     assert (await portal.wait_for(lambda state: state["consent"] is not None))["consent"] == "yes"

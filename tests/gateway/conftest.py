@@ -27,7 +27,7 @@ async def site(world: World) -> AsyncIterator[Site]:
 
 @pytest.fixture
 async def http(site: Site) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=site.base_url, timeout=20) as client:
+    async with httpx.AsyncClient(base_url=site.base_url, timeout=30) as client:
         yield client
 
 

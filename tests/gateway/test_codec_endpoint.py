@@ -69,7 +69,7 @@ async def ask(site: Site, path: str, body: Any, **headers: str) -> httpx.Respons
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     named = {"content-type": "application/json", "x-namespace": "default"}
     named |= {name.replace("_", "-"): value for name, value in headers.items()}
-    async with httpx.AsyncClient(base_url=site.base_url, timeout=20) as http:
+    async with httpx.AsyncClient(base_url=site.base_url, timeout=30) as http:
         return await http.post(path, content=content, headers=named)
 
 

@@ -18,7 +18,7 @@ JSON = {"accept": "application/json"}
 
 def browser(site: Site) -> httpx.AsyncClient:
     """Another browser, without a cookie."""
-    return httpx.AsyncClient(base_url=site.base_url, timeout=20)
+    return httpx.AsyncClient(base_url=site.base_url, timeout=30)
 
 
 async def standing(site: Site, link: str) -> OpenedLink:

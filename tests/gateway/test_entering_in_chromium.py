@@ -139,7 +139,7 @@ async def test_a_second_tab_is_told_and_takes_over_and_the_first_is_told_at_once
         await headed(here, texts.ELSEWHERE)
         await here.get_by_role("button", name=texts.TAKE).click()
         await in_it(here)
-        await expect(there.get_by_role("heading", level=1)).to_have_text(texts.ELSEWHERE[0], timeout=10_000)
+        await expect(there.get_by_role("heading", level=1)).to_have_text(texts.ELSEWHERE[0], timeout=30_000)
         await expect(there.get_by_role("button", name="Done")).to_have_count(0)
 
 
@@ -170,7 +170,7 @@ async def test_a_second_person_is_told_and_sees_nothing(site: Site, chromium: Br
         await headed(second, texts.OPENING)
         going.set()
         await in_it(first)
-        await expect(second.get_by_role("heading", level=1)).to_have_text(texts.TAKEN[0], timeout=15_000)
+        await expect(second.get_by_role("heading", level=1)).to_have_text(texts.TAKEN[0], timeout=30_000)
         assert "canary" not in await second.content()
 
 
@@ -194,7 +194,7 @@ async def test_a_page_that_is_open_says_within_seconds_that_the_handoff_has_ende
     page = await opened(browser, link)
     await in_it(page)
     await site.world.client.close(handoff_id)
-    await expect(page.get_by_role("heading", level=1)).to_have_text("The browser was closed", timeout=10_000)
+    await expect(page.get_by_role("heading", level=1)).to_have_text("The browser was closed", timeout=30_000)
     await headed(await opened(browser, late), texts.OVER)
 
 

@@ -84,7 +84,7 @@ async def test_a_key_that_is_revoked_signs_out_wherever_it_was_used(
     assert texts.WAITS in (await http.get("/")).text
     async with http.stream("GET", "/waiting/events") as events:
         await keys.revoke_key(key.split(".")[0].removeprefix("hk_"))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             lines = [line async for line in events.aiter_lines()]
     assert "event: signed-out" in lines
     assert texts.WAITS not in (await http.get("/")).text
@@ -176,7 +176,7 @@ async def test_one_person_does_not_take_the_streams_of_all(
         for status in (200, 200, 204):
             stream = await open_streams.enter_async_context(http.stream("GET", "/waiting/events"))
             assert stream.status_code == status
-        async with httpx.AsyncClient(base_url=site.base_url, timeout=20) as other:
+        async with httpx.AsyncClient(base_url=site.base_url, timeout=30) as other:
             await sign_in(other, await keys.create_key("agent:few", []))
             async with other.stream("GET", "/waiting/events") as stream:
                 assert stream.status_code == 200

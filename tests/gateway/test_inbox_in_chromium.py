@@ -41,7 +41,7 @@ async def test_an_operator_signs_in_sees_what_waits_and_sends_somebody_there(
         assert await violations(page) == []
         await signed_in(page, key)
         row = page.get_by_role("listitem").filter(has=page.locator(f"input[value='{handoff_id}']"))
-        await expect(row.locator(".clock")).to_have_text(re.compile(r"^[34]:\d\d left$"), timeout=15_000)
+        await expect(row.locator(".clock")).to_have_text(re.compile(r"^[34]:\d\d left$"), timeout=30_000)
         assert await violations(page) == []
         assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         await row.get_by_role("button", name=texts.NEW_LINK).focus()
@@ -67,7 +67,7 @@ async def test_what_begins_to_wait_shows_up_and_the_focus_stays(site: Site, chro
         button = page.locator(f"form:has(input[value='{first}']) button")
         await button.focus()
         second, _ = await site.held()
-        await expect(page.locator(f"input[value='{second}']")).to_have_count(1, timeout=15_000)
+        await expect(page.locator(f"input[value='{second}']")).to_have_count(1, timeout=30_000)
         await expect(button).to_be_focused()
 
 

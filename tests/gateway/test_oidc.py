@@ -43,7 +43,7 @@ async def guarded(world: World, provider: Provider) -> AsyncIterator[Site]:
 
 @pytest.fixture
 async def browser(guarded: Site) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=guarded.base_url, timeout=20, follow_redirects=True) as client:
+    async with httpx.AsyncClient(base_url=guarded.base_url, timeout=30, follow_redirects=True) as client:
         yield client
 
 
@@ -120,7 +120,7 @@ async def test_the_same_person_takes_it_over_in_another_browser_and_nobody_else(
         await headed(second, texts.ELSEWHERE[0])
         await second.get_by_role("button", name=texts.TAKE).click()
         await headed(second, "Sign in at portal.example")
-        await expect(first.get_by_role("button", name="Done")).to_have_count(0, timeout=5_000)
+        await expect(first.get_by_role("button", name="Done")).to_have_count(0, timeout=30_000)
         await headed(first, texts.ELSEWHERE[0])
 
 

@@ -90,7 +90,7 @@ async def test_the_page_says_when_time_is_up(site: Site, chromium: Browser) -> N
     """A14, F5."""
     handoff_id, link = await site.held(timeout_seconds=2)
     async with person(chromium, link) as page:
-        await expect(page.get_by_role("heading", level=1)).to_have_text("The time is up", timeout=15_000)
+        await expect(page.get_by_role("heading", level=1)).to_have_text("The time is up", timeout=30_000)
         await expect(page.get_by_role("button")).to_have_count(0)
     await site.world.until(handoff_id, HandoffState.EXPIRED)
 

@@ -102,7 +102,7 @@ async def _observed(h: Handoffs) -> Handle:
     handoff, _ = await h.begin(completion=Completion.BOTH, boundary=CONFIRMING)
     await handoff.reply()
     h.desktop.observes.set()
-    await until(lambda: handoff.id in h.desktop.finished, 20)
+    await until(lambda: handoff.id in h.desktop.finished)
     h.desktop.look(handoff.id)
     await handoff.outcome()
     return handoff.handle
@@ -120,7 +120,7 @@ async def _exported(h: Handoffs, agent_id: str) -> tuple[Handle, Handle]:
     async with Worker(h.client, task_queue="agents", workflows=agents.ALL):
         known = set(h.desktop.holds)
         agent = await h.client.start_workflow(agents.Exporter.run, 600, id=agent_id, task_queue="agents")
-        await until(lambda: len(h.desktop.holds) > len(known), 20)
+        await until(lambda: len(h.desktop.holds) > len(known))
         (handoff_id,) = set(h.desktop.holds) - known
         child = h.client.get_workflow_handle(handoff_id)
         await child.execute_update(Workflows.REPLY, {"answer": "done"})

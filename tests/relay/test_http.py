@@ -111,7 +111,7 @@ async def client_of(world: World, state: Path) -> AsyncIterator[Client]:
     """A real client of a real server."""
     async with (
         relayed(state, f"{world.url}/mcp") as url,
-        httpx2.AsyncClient(timeout=20) as http,
+        httpx2.AsyncClient(timeout=30) as http,
         Client(streamable_http_client(url, http_client=http)) as client,
     ):
         yield client
@@ -122,7 +122,7 @@ async def plain(world: World, state: Path) -> AsyncIterator[httpx2.AsyncClient]:
     """A raw client of a server of few words."""
     async with (
         relayed(state, f"{world.url}/plain") as url,
-        httpx2.AsyncClient(base_url=url.removesuffix("/plain"), timeout=20) as http,
+        httpx2.AsyncClient(base_url=url.removesuffix("/plain"), timeout=30) as http,
     ):
         yield http
 

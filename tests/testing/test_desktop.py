@@ -15,8 +15,8 @@ async def test_what_a_person_has_is_refused_and_old_ids_are_dead_afterwards(agen
     tried = asyncio.Event()
     async with agent.on(ScriptedPerson(waits_for=tried)) as desktop:
         handle = await agent.client.start_workflow(Impatient.run, id=new_id("a"), task_queue=QUEUE)
-        async with asyncio.timeout(20):
-            await until(lambda: handle.query(Impatient.tried), 20)
+        async with asyncio.timeout(30):
+            await until(lambda: handle.query(Impatient.tried))
             assert not desktop.effects
             tried.set()
             said = await handle.result()

@@ -32,7 +32,7 @@ async def test_a_worker_ends_soon_after_it_is_told_to_and_another_goes_on(client
         handoff, _ = await handoffs.begin()
         await handoffs.idle(handoff)
         stop.set()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await first
         async with server_worker(client):
             assert (await handoffs.finished(handoff)).verified
@@ -48,4 +48,4 @@ async def test_many_handoffs_begin_at_once(client: Client) -> None:
         assert len({receipt.handoff_fence for _, receipt in begun}) == 20
         await asyncio.gather(*(handoff.handle.signal(Workflows.CLOSE) for handoff, _ in begun))
         await asyncio.gather(*(handoff.outcome() for handoff, _ in begun))
-        await until(lambda: desktop.calls.count(Activities.CLOSE) == 20, 20)
+        await until(lambda: desktop.calls.count(Activities.CLOSE) == 20)

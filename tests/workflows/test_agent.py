@@ -33,7 +33,7 @@ class World:
 
     async def handoffs(self, count: int = 1) -> list[Handoff]:
         """The handoffs that the desktop holds, once there are so many."""
-        await until(lambda: len(self.desktop.holds) >= count, 20)
+        await until(lambda: len(self.desktop.holds) >= count)
         return [
             Handoff(self.client, None, self.client.get_workflow_handle(handoff_id)) for handoff_id in self.desktop.holds
         ]
@@ -52,7 +52,7 @@ async def world(client: Client) -> AsyncIterator[World]:
 
 async def _error(agent: WorkflowHandle[Any, Any]) -> Exception:
     with pytest.raises(WorkflowFailureError) as caught:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(30):
             await agent.result()
     error = from_failure(caught.value)
     assert error is not None, repr(caught.value.cause)
@@ -66,7 +66,7 @@ async def test_an_agent_hands_over_looks_at_every_page_again_and_goes_on(world: 
     await handoff.until(HandoffState.HELD)
     looked = len(world.desktop.snapshots)
     await handoff.reply()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         assert await agent.result() == handoff.id
     assert set(world.desktop.snapshots[looked:]) == {"p1", "p2"}
     assert len(world.desktop.effects) == 1
@@ -114,7 +114,7 @@ async def test_two_handoffs_of_one_agent_are_told_apart(world: World) -> None:
     await first.until(HandoffState.COMPLETED)
     assert (await second.summary()).state is HandoffState.HELD
     await second.reply()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         assert sorted(await agent.result()) == sorted([f"{first.id} declined", f"{second.id} verified"])
 
 
@@ -158,7 +158,7 @@ async def test_an_agent_may_look_while_a_person_has_the_browser(world: World) ->
     """A9."""
     agent = await world.start(agents.Watcher.run)
     (handoff,) = await world.handoffs()
-    await until(lambda: bool(world.desktop.snapshots), 20)
+    await until(lambda: bool(world.desktop.snapshots))
     assert (await handoff.summary()).state is HandoffState.HELD
     await handoff.reply("declined")
     assert await agent.result() == ["held", "declined"]

@@ -26,7 +26,7 @@ async def ended(handoffs: Handoffs, completion: Completion, events: str) -> Outc
     for event in events.split():
         if event == "seen":
             desktop.observes.set()
-            await until(lambda: desktop.calls.count(Activities.GUARD) == 2, 20)
+            await until(lambda: desktop.calls.count(Activities.GUARD) == 2)
         else:
             await handoff.reply(event)
     if (await handoff.summary()).state is HELD:
@@ -34,7 +34,7 @@ async def ended(handoffs: Handoffs, completion: Completion, events: str) -> Outc
         assert (await handoff.summary()).state is HELD
         await handoff.close()
         return None
-    await until(lambda: handoff.id in desktop.finished, 20)
+    await until(lambda: handoff.id in desktop.finished)
     desktop.look(handoff.id)
     return await handoff.outcome()
 
@@ -83,7 +83,7 @@ async def test_a_guard_that_died_after_it_saw_watches_again(client: Client) -> N
         desktop.observes.set()
         desktop.crash_once.add(Activities.GUARD)
         handoff, _ = await handoffs.begin(completion=Completion.EITHER)
-        await until(lambda: handoff.id in desktop.finished, 20)
+        await until(lambda: handoff.id in desktop.finished)
         desktop.look(handoff.id)
         assert (await handoff.outcome()).verified
     assert desktop.calls.count(Activities.FINISH) == 1

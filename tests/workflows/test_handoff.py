@@ -287,7 +287,7 @@ async def test_nobody_is_told_twice_that_a_recovery_began(handoffs: Handoffs) ->
     gate = handoffs.desktop.gate(Activities.FINISH)
     handoff, _ = await handoffs.begin()
     await handoff.reply()
-    await until(lambda: Activities.FINISH in handoffs.desktop.calls, 20)
+    await until(lambda: Activities.FINISH in handoffs.desktop.calls)
     handoffs.desktop.look(handoff.id)
     assert (await handoff.summary()).state is HandoffState.FINISHING
     gate.set()
@@ -305,7 +305,7 @@ async def test_messages_with_the_wrong_input_are_refused_and_wedge_nothing(
     await handoff.handle.signal(name, args=args)
     if (name, count) != (Workflows.BEGIN, 0):  # which is right
         with pytest.raises(WorkflowUpdateFailedError):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(30):
                 await handoff.handle.execute_update(name, args=args)
     assert (await handoff.summary()).state is HandoffState.HELD
     await handoff.close()

@@ -139,7 +139,7 @@ async def test_a_desktop_that_falls_silent_is_waited_for_and_then_lost(
         handoffs = await Handoffs.open(client, desktop)
         async with desktop.serving(client):
             handoff, _ = await handoffs.begin(lost_after_seconds=1)
-            await until(lambda: Activities.GUARD in desktop.calls, 20)
+            await until(lambda: Activities.GUARD in desktop.calls)
         outcome = await handoff.outcome()
     assert (outcome.result, outcome.reason) == (Result.RUNNER_LOST, RevokeReason.RUNNER_LOST)
 
@@ -154,9 +154,9 @@ async def test_a_desktop_that_comes_back_in_time_goes_on_with_the_same_hold(
         handoffs = await Handoffs.open(client, desktop)
         async with desktop.serving(client):
             handoff, receipt = await handoffs.begin()
-            await until(lambda: Activities.GUARD in desktop.calls, 20)
+            await until(lambda: Activities.GUARD in desktop.calls)
         async with desktop.serving(client):
-            await until(lambda: desktop.calls.count(Activities.GUARD) == 2, 20)
+            await until(lambda: desktop.calls.count(Activities.GUARD) == 2)
             assert (await handoff.finish(receipt.handoff_fence)).pages
             desktop.look(handoff.id)
             assert (await handoff.outcome()).verified
@@ -182,7 +182,7 @@ async def test_a_hold_whose_begin_was_given_up_is_undone_when_the_desktop_comes_
         request = await handoffs.request(lost_after_seconds=1)
         handoff = await handoffs.start(request)
         async with desktop.serving(client):
-            await until(lambda: Activities.BEGIN in desktop.calls, 20)
+            await until(lambda: Activities.BEGIN in desktop.calls)
         await handoff.until(HandoffState.REFUSED)
         async with desktop.serving(client):
             outcome = await handoff.outcome()

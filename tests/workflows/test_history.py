@@ -35,7 +35,7 @@ async def _agent(client: Client, desktop: FakeDesktop, cached: int) -> AsyncIter
 
 
 async def _child(client: Client, desktop: FakeDesktop) -> Handoff:
-    await until(lambda: bool(desktop.holds), 20)
+    await until(lambda: bool(desktop.holds))
     (handoff_id,) = desktop.holds
     child = Handoff(client, None, client.get_workflow_handle(handoff_id, result_type=Outcome))
     await child.until(HandoffState.HELD)
@@ -94,7 +94,7 @@ async def test_a_handoff_whose_agent_is_gone_goes_on_to_its_end(
             await agent.terminate()
             await child.reply()
             await child.until(HandoffState.RECOVERING)
-            await until(lambda: "The workflow that asked is gone" in caplog.text, 20)
+            await until(lambda: "The workflow that asked is gone" in caplog.text)
             desktop.look(child.id)
             assert (await child.outcome()).verified
         gc.collect()  # a task whose error nobody took says so when it is thrown away

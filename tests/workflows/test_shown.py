@@ -143,7 +143,7 @@ async def test_a_notifier_that_fails_is_tried_again_and_never_fails_the_handoff(
     async with server_worker(client, told), desktop.serving(client):
         handoffs = await Handoffs.open(client, desktop)
         handoff, _ = await handoffs.begin()
-        await until(lambda: len(told.notices) >= 2, 20)
+        await until(lambda: len(told.notices) >= 2)
         assert (await handoffs.finished(handoff)).verified
 
 

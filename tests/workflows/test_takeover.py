@@ -121,7 +121,7 @@ async def test_those_that_go_on_are_listed(desk: FakeTakeovers, takeovers: Takeo
     """E9: read only."""
     request = desk.request()
     await takeovers.take_over(request)
-    found = await until(lambda: takeovers.takeovers(browser_id=request.browser_id), 20)
+    found = await until(lambda: takeovers.takeovers(browser_id=request.browser_id))
     assert [summary.takeover_id for summary in found] == [request.takeover_id]
 
 

@@ -110,7 +110,7 @@ async def test_an_answers_body_is_not_read_to_its_end(newsroom: Newsroom) -> Non
             await asyncio.sleep(0)
 
     newsroom.receiver.answer = lambda _: StreamingResponse(endless())
-    async with newsroom.telling(endpoints=(newsroom.endpoint(),)) as handoffs, asyncio.timeout(20):
+    async with newsroom.telling(endpoints=(newsroom.endpoint(),)) as handoffs, asyncio.timeout(30):
         handoff, _ = await handoffs.begin()
         await handoff.close()
         await newsroom.delivered(handoff)
@@ -132,9 +132,9 @@ async def test_a_receiver_that_is_down_holds_up_neither_the_handoff_nor_another_
     endpoints = (newsroom.endpoint("down"), newsroom.endpoint("up"))
     async with newsroom.telling(endpoints=endpoints, schedule=(600.0,)) as handoffs:
         handoff, _ = await handoffs.begin()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             assert (await handoffs.finished(handoff)).verified
-        await until(lambda: newsroom.of("up") == ALL, 20)
+        await until(lambda: newsroom.of("up") == ALL)
         assert newsroom.of("down") == [ALL[0]]
         await newsroom.client.get_workflow_handle(delivery_workflow_id(handoff.id)).terminate()
 
@@ -234,7 +234,7 @@ async def test_a_server_killed_in_the_middle_tells_programs_again_under_the_same
         async with _worker(client, settings) as worker:
             handoffs = await Handoffs.open(client, desktop)
             handoff, _ = await handoffs.begin()
-            await until(lambda: {r.path for r in newsroom.receiver.requests} == {"/audit", "/notify"}, 20)
+            await until(lambda: {r.path for r in newsroom.receiver.requests} == {"/audit", "/notify"})
             worker.kill()
             await worker.wait()
         newsroom.receiver.gate.set()
@@ -254,7 +254,7 @@ async def test_a_server_that_stops_in_the_middle_leaves_the_rest_to_the_next(new
     endpoints = (newsroom.endpoint(),)
     async with newsroom.telling(endpoints=endpoints) as handoffs:
         handoff, _ = await handoffs.begin()
-        await until(lambda: len(newsroom.receiver.requests) == 1, 20)
+        await until(lambda: len(newsroom.receiver.requests) == 1)
         await handoff.handle.signal(Workflows.REVOKE, "shutdown")
         await handoff.outcome()
     newsroom.receiver.gate.set()

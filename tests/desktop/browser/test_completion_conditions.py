@@ -91,7 +91,7 @@ async def test_what_comes_true_is_seen_when_it_does(
     await until(looked_in_vain.is_set)
     assert not waiting.done()
     await page_of(watched).evaluate("later()")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         assert (await waiting).met
 
 
@@ -104,7 +104,7 @@ async def test_a_page_that_opens_meanwhile_is_looked_at(
     waiting = asyncio.create_task(check(watched, Element(role="heading", name="Receipt"), 20))
     await until(looked_in_vain.is_set)
     await page_of(watched).evaluate(f"void open('{popup}')")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         assert (await waiting).met
     browser = watched.desktop.browsers.get(watched.browser_id)
     await browser.pages[-1].page.close()
@@ -145,7 +145,7 @@ async def _crash(agent: Agent) -> None:
     renderers = [process for process in psutil.Process(info.pid).children(recursive=True) if _renders(process)]
     for process in renderers:
         process.kill()
-    psutil.wait_procs(renderers, timeout=5)
+    psutil.wait_procs(renderers, timeout=30)
 
 
 def _renders(process: psutil.Process) -> bool:

@@ -145,7 +145,7 @@ async def test_a_window_manager_that_dies_is_started_again(folder: Path) -> None
     keeper, *_ = parts(await ensure_virtual(folder))
     (manager,) = managers(keeper)
     manager.kill()
-    await until(lambda: [each for each in managers(keeper) if each.pid != manager.pid], 30)
+    await until(lambda: [each for each in managers(keeper) if each.pid != manager.pid])
 
 
 async def test_it_ends_by_itself_when_nobody_needs_it(folder: Path) -> None:

@@ -206,7 +206,7 @@ async def test_a_hold_protects_an_idle_browser_and_expiry_ends_that(desktop: Des
     guard = asyncio.create_task(desktop.guard(agent.named(receipt)))
     await desktop.holds.wait_phase(receipt.handoff_id, "expired")
     assert agent.browser_id in desktop.browsers.ids
-    end = await asyncio.wait_for(guard, 10)
+    end = await asyncio.wait_for(guard, 30)
     assert (end.how, end.reason) == ("revoked", h.RevokeReason.IDLE)
 
 
@@ -216,7 +216,7 @@ async def test_closing_the_browser_ends_the_hold_and_frees_the_desktop(desktop: 
     receipt = await agent.begin()
     guard = asyncio.create_task(desktop.guard(agent.named(receipt)))
     await agent.close()
-    assert (await asyncio.wait_for(guard, 10)).how == "closed"
+    assert (await asyncio.wait_for(guard, 30)).how == "closed"
     assert (await move(desktop)).outcome is b.EffectOutcome.COMPLETED
 
 
@@ -226,7 +226,7 @@ async def test_the_guard_says_recovered_after_the_first_look(agent: Agent) -> No
     await agent.finish(receipt)
     assert not guard.done()
     await agent.look()
-    assert (await asyncio.wait_for(guard, 10)).how == "recovered"
+    assert (await asyncio.wait_for(guard, 30)).how == "recovered"
 
 
 async def test_a_killed_chromium_revokes_the_hold(desktop: Desktop) -> None:
@@ -235,7 +235,7 @@ async def test_a_killed_chromium_revokes_the_hold(desktop: Desktop) -> None:
     receipt = await agent.begin()
     guard = asyncio.create_task(desktop.guard(agent.named(receipt)))
     psutil.Process((await agent.info()).pid).kill()
-    end = await asyncio.wait_for(guard, 10)
+    end = await asyncio.wait_for(guard, 30)
     assert (end.how, end.reason) == ("revoked", h.RevokeReason.BROWSER_CRASHED)
     assert (await move(desktop)).outcome is b.EffectOutcome.COMPLETED
 

@@ -27,7 +27,7 @@ class TestDisplay:
     def person(self, *arguments: str) -> str:
         """Native input, as a person's: X events at the real windows."""
         environment = {**os.environ, "DISPLAY": self.name, "XAUTHORITY": str(self.xauthority)}
-        done = subprocess.run(["xdotool", *arguments], env=environment, capture_output=True, text=True, timeout=10)
+        done = subprocess.run(["xdotool", *arguments], env=environment, capture_output=True, text=True, timeout=30)
         return done.stdout
 
 

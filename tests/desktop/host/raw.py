@@ -42,7 +42,7 @@ class RawClient:
         if session is not None:
             message["sessionId"] = session
         await self.connection.send(json.dumps(message))
-        return await asyncio.wait_for(self._answers[id], 10)
+        return await asyncio.wait_for(self._answers[id], 30)
 
     async def attach(self, target: str) -> str:
         """A session with a target."""

@@ -23,7 +23,7 @@ async def test_the_ok_of_a_person_on_a_confirm_is_true_for_the_page(held: Desk) 
     await held.control.hold("h", 2)
     before = (await held.control.status()).refused
     await held.person_clicks(page, "button")
-    await asyncio.wait_for(dialogs.wait(), 5)
+    await asyncio.wait_for(dialogs.wait(), 30)
     await until(lambda: _refused(held, before))  # what Playwright tried
     await _press_until_answered(held, page)
     assert await page.evaluate("answer") is True

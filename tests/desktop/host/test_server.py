@@ -59,7 +59,7 @@ async def test_a_frame_of_more_than_16_megabytes_ends_only_its_client(desk: Desk
     async with raw_client(desk.record.socket) as client:
         with contextlib.suppress(ConnectionClosed):
             await client.connection.send("x" * (1 << 20) for _ in range(17))
-        await asyncio.wait_for(client.connection.wait_closed(), 5)
+        await asyncio.wait_for(client.connection.wait_closed(), 30)
     assert await desk.page.evaluate("1") == 1
 
 

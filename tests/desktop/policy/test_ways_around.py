@@ -197,7 +197,7 @@ async def test_native_input_meets_what_only_looks_like_a_control(guarded: Agent,
         await guarded.go(pages.put(f"<h1>Text</h1>{body}"))
         assert await guard.shows_boundary(browser, page) is not None, body
     await guarded.go(pages.put("<button>Next</button>" * 3001 + "<button>Delete account</button>"))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         assert await code_of(guard.shows_boundary(browser, page)) in (
             ErrorCode.ACTION_TIMEOUT,
             ErrorCode.BOUNDARY_REACHED,

@@ -148,7 +148,7 @@ async def test_two_windows_at_one_place_are_ambiguous_until_one_is_moved(
 
 
 async def refused_soon(browser: Chromium, surfaces: X11Surfaces, of: Window) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while True:
             try:
                 await browser.resolve(surfaces, of)

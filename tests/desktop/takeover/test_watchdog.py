@@ -141,7 +141,7 @@ async def test_one_that_is_killed_is_started_again(taker: Taker) -> None:
     first = watchdog()
     assert first is not None
     os.kill(first.pid, signal.SIGKILL)
-    await until(lambda: watchdog() not in (None, first), 5)
+    await until(lambda: watchdog() not in (None, first))
     assert taker.record().phase is Phase.HELD
 
 

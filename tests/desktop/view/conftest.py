@@ -48,7 +48,7 @@ class Stand:
     async def until(self, text: str) -> None:
         """Wait until exactly this is in the field."""
         try:
-            await self.page.wait_for_function("text => t.value === text", arg=text, timeout=5_000)
+            await self.page.wait_for_function("text => t.value === text", arg=text, timeout=30_000)
         except PlaywrightTimeout:
             assert await self.text() == text
 
@@ -67,7 +67,7 @@ class Stand:
                 return True
             return False
 
-        await until(clicked, 30)
+        await until(clicked)
         await self.page.wait_for_function("window.settled()")
 
     async def where(self, x: int, y: int) -> tuple[int, int]:

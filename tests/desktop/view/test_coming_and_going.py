@@ -77,7 +77,7 @@ async def test_who_comes_at_the_same_moment_does_not_see_the_browser_of_another_
         await until(lambda: two.done() or bool(stand.view._staging._waiters))
         slow.go.set()
         second = await two
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await first.wait_closed()
         assert first.close_reason == "other"
         await second.take()
@@ -90,7 +90,7 @@ async def test_who_comes_while_the_hold_ends_sees_nothing(stand: Stand, monkeypa
         await slow.began.wait()
         await stand.finish()
         slow.go.set()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await socket.wait_closed()
         assert socket.close_reason == "not_held"
     await until(lambda: stand.view._stage._thread is None)

@@ -99,10 +99,10 @@ async def test_keys_and_clicks_reach_no_other_program(stand: Stand, desktop: Des
 
 async def test_popups_dialogs_and_new_tabs_of_the_browser_are_shown(stand: Stand, desktop: Desktop) -> None:
     """K31: since the picture is that of its real windows."""
-    await stand.page.evaluate(OPENER)
     async with viewing(stand.view, stand.handoff_id) as viewer:
         await until(lambda: viewer.picture > 1000)
-        await viewer.take()
+        await stand.enter(viewer)
+        await stand.page.evaluate(OPENER)
         for x, colour in ((60, GREEN), (160, RED)):
             await viewer.click(*await stand.where(x, 260))
             await until(partial(_has, desktop, colour))

@@ -81,7 +81,7 @@ class Agent:
 
     async def told(self, count: int) -> None:
         """Wait until the list was said to have changed so many times."""
-        await until(lambda: len(self.changes) >= count, 30)
+        await until(lambda: len(self.changes) >= count)
 
 
 @dataclass

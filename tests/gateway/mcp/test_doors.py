@@ -229,7 +229,7 @@ async def test_a_second_open_request_of_one_id_is_refused_and_the_first_goes_on(
     """The protocol has one answer for the two: one of them would wait for ever."""
     session_id = await stage.session()
     headers = {**ACCEPT, "authorization": f"Bearer {await stage.grant(session_id)}"}
-    async with httpx.AsyncClient(headers=headers, base_url=stage.base_url, timeout=20) as http:
+    async with httpx.AsyncClient(headers=headers, base_url=stage.base_url, timeout=30) as http:
         opened = await http.post("/mcp", json=INITIALIZE)
         session = {"mcp-session-id": opened.headers["mcp-session-id"]}
         await http.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=session)

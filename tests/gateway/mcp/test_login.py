@@ -84,7 +84,7 @@ async def test_a_grant_from_before_a_sign_in_is_refused_after_it(stage: Stage) -
         await agent.tool("wait", handoff_id=begun["handoff_id"], timeout_seconds=30)
         await agent.do("snapshot", browser_id=browser_id)
         await stage.handoffs.result(begun["handoff_id"])
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(30):
             with pytest.raises(MCPError) as refused:
                 while True:
                     await agent.tools()

@@ -38,7 +38,7 @@ class Stream:
     async def next(self) -> Event | None:
         """The next event; None: the stream has ended."""
         fields: dict[str, str] = {}
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(30):
             async for line in self._lines:
                 if line.startswith(":"):
                     self.beats += 1

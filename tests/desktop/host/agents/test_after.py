@@ -54,7 +54,7 @@ async def test_an_agent_that_looks_gets_the_browser_back(held: Desk, agent: Page
             await agent.mouse.click(5, 5)
         assert await agent.title() == "Form"
         assert (await held.control.status()).hold_id is None
-        await agent.click("button", timeout=10_000)
+        await agent.click("button", timeout=30_000)
     assert await held.page.evaluate("hits") == 1
 
 

@@ -34,7 +34,7 @@ async def test_an_agents_effects_and_looks_are_refused_in_a_hold(held: Desk, age
         agent.context.cookies(),
     ):
         with pytest.raises(Error, match="browser_held"):
-            await asyncio.wait_for(refused, 5)
+            await asyncio.wait_for(refused, 30)
     assert await held.page.evaluate("hits") == 1
 
 
@@ -47,7 +47,7 @@ async def test_an_agent_goes_on_after_the_release_without_reconnecting(held: Des
         await agent.evaluate("1")
     await held.control.release("h")
     assert await agent.evaluate("hits") == 1
-    await agent.click("button", timeout=10_000)
+    await agent.click("button", timeout=30_000)
     assert await held.page.evaluate("hits") == 2
 
 
@@ -72,5 +72,5 @@ async def test_refusals_are_typed(held: Desk, raw: MakeRaw) -> None:
 async def test_an_agent_that_closes_the_browser_only_lets_go_of_it(held: Desk, raw: MakeRaw) -> None:
     async with raw() as client:
         assert "result" in await client.call("Browser.close")
-        await asyncio.wait_for(client.connection.wait_closed(), 5)
+        await asyncio.wait_for(client.connection.wait_closed(), 30)
     assert await held.page.evaluate("1") == 1

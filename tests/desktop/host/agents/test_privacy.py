@@ -164,7 +164,7 @@ async def test_a_popup_of_a_hold_runs_at_once_and_is_shown_to_agents_at_the_rele
         await held.control.release("h")
         await until(lambda: any(each.url.endswith("/popup") for each in browser.contexts[0].pages))
         shown = next(each for each in browser.contexts[0].pages if each.url.endswith("/popup"))
-        assert await asyncio.wait_for(shown.title(), 5) == "/popup"
+        assert await asyncio.wait_for(shown.title(), 30) == "/popup"
         assert client.named("Target.attachedToTarget")
     await popup.close()
 

@@ -171,7 +171,7 @@ async def test_downloads_of_a_person_are_not_told_to_agents(held: Desk, raw: Mak
         async with page.expect_download() as mine:
             await page.click("a")
         await (await mine.value).path()
-        await until(lambda: bool(client.named("Browser.downloadProgress")))
+        await until(lambda: _completed(client))
         client.events.clear()
         await held.control.hold("h", 2)
         async with page.expect_download() as theirs:
@@ -243,3 +243,7 @@ async def _is(page: Page, expression: str) -> bool:
 
 async def _in_flight(desk: Desk) -> bool:
     return (await desk.control.status()).in_flight > 0
+
+
+def _completed(client: RawClient) -> bool:
+    return any(event["params"].get("state") == "completed" for event in client.named("Browser.downloadProgress"))
