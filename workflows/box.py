@@ -5,9 +5,8 @@ from datetime import datetime, timedelta
 
 from pydantic import ConfigDict, Field
 
-from user_handoff.contract.base import Model
+from user_handoff.contract.base import Id, Model
 from user_handoff.contract.errors import ErrorCode, HandoffError, make_error
-from user_handoff.contract.ids import Id
 from user_handoff.contract.requests import (
     MAX_LIVE,
     REQUEST_SECONDS,

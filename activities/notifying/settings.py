@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
-from user_handoff.contract.ids import Id
+from user_handoff.contract.base import Id
 from user_handoff.contract.notices import ChannelInfo, EndpointInfo
 from user_handoff.contract.webhooks import WebhookSecret
 

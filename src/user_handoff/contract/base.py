@@ -1,6 +1,13 @@
 """The base of every model that crosses a boundary."""
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from user_handoff.contract.ids import ID_PATTERN
+
+Id = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
+"""An id of ours."""
 
 
 class Model(BaseModel):

@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveFloat, StringConstraints
 
-from user_handoff.contract.base import Model
+from user_handoff.contract.base import Id, Model
 from user_handoff.contract.boundary import Boundary, Refused, Rule
-from user_handoff.contract.ids import Id
 from user_handoff.contract.takeover import HeldBy, Resumed
 
 SNAPSHOT_BYTES = 64 * 1024

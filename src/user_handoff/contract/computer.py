@@ -4,9 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from user_handoff.contract.base import Model
+from user_handoff.contract.base import Id, Model
 from user_handoff.contract.browser import EffectReceipt, Picture, Text
-from user_handoff.contract.ids import Id
 
 MAX_TEXT = 20_000
 """Characters that can be typed, set or read at once."""

@@ -6,11 +6,7 @@ from typing import Annotated, Final
 from pydantic import Field, StringConstraints
 
 from user_handoff.contract.access import Sha256
-from user_handoff.contract.base import Model
-from user_handoff.contract.ids import Id
-
-MAX_DOORS: Final = 32
-"""Doors of one browser that are open at once."""
+from user_handoff.contract.base import Id, Model
 
 DOOR_SECONDS: Final = 900.0
 """How long a door is open unless it says otherwise."""

@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from user_handoff.contract.base import Model
+from user_handoff.contract.base import Id, Model
 from user_handoff.contract.boundary import Boundary
 from user_handoff.contract.browser import PageInfo
 from user_handoff.contract.changes import Changes
 from user_handoff.contract.conditions import Completion, Condition, Observation
 from user_handoff.contract.errors import ErrorCode, HandoffExpired, NotCompleted
-from user_handoff.contract.ids import Association, Id
+from user_handoff.contract.ids import Association
 from user_handoff.contract.notices import Told
 
 MAX_HOLD_SECONDS = 600

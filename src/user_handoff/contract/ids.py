@@ -4,14 +4,9 @@ import hashlib
 import re
 import secrets
 from dataclasses import dataclass
-from typing import Annotated
-
-from pydantic import StringConstraints
 
 ID_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
 """Every id of ours: safe in a workflow id, a URL path, a file name and a queue name."""
-
-Id = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
 
 _TAKEOVER = re.compile(r"^takeover/([A-Za-z0-9_-]{1,64})/([A-Za-z0-9_-]{1,64})$")
 _HANDOFF = re.compile(r"^handoff/([A-Za-z0-9_-]{1,64})/([A-Za-z0-9_-]{1,64})/([A-Za-z0-9_-]{1,64})$")

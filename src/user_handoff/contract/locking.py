@@ -2,8 +2,7 @@
 
 from pydantic import Field
 
-from user_handoff.contract.base import Model
-from user_handoff.contract.ids import Id
+from user_handoff.contract.base import Id, Model
 
 MAX_LOCK_SECONDS = 60
 """A lock of the page's input lasts at most this long. The person ends it at any time, by one click."""

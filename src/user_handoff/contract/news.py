@@ -3,11 +3,10 @@
 from datetime import datetime
 from typing import Final
 
-from user_handoff.contract.base import Model
+from user_handoff.contract.base import Id, Model
 from user_handoff.contract.boundary import Boundary
 from user_handoff.contract.errors import ErrorCode
 from user_handoff.contract.handoff import Answer, Result, RevokeReason
-from user_handoff.contract.ids import Id
 from user_handoff.contract.notices import EndpointInfo
 
 MAX_NEWS: Final = 60

@@ -3,9 +3,8 @@
 from datetime import datetime
 from enum import StrEnum
 
-from user_handoff.contract.base import Model
+from user_handoff.contract.base import Id, Model
 from user_handoff.contract.boundary import Boundary
-from user_handoff.contract.ids import Id
 
 
 class ChannelInfo(Model):

@@ -7,8 +7,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints
 
 from user_handoff.contract.access import Sha256
-from user_handoff.contract.base import Model
-from user_handoff.contract.ids import Id
+from user_handoff.contract.base import Id, Model
 
 MAX_LIVE: Final = 256
 """Requests of one session that are neither read nor over; at the bound the new one is refused."""

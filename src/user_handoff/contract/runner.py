@@ -2,8 +2,7 @@
 
 from datetime import datetime
 
-from user_handoff.contract.base import Model
-from user_handoff.contract.ids import Id
+from user_handoff.contract.base import Id, Model
 
 BROWSER_USER_HANDOFF = "browser_user_handoff"
 """The capability of handing a browser over: advertised only where its exact window can be found."""

@@ -5,8 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import StringConstraints
 
-from user_handoff.contract.base import Model
-from user_handoff.contract.ids import Id
+from user_handoff.contract.base import Id, Model
 from user_handoff.contract.notices import ChannelInfo, EndpointInfo
 
 CURRENT: Final = "current"

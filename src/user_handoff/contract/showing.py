@@ -2,8 +2,7 @@
 
 from enum import StrEnum
 
-from user_handoff.contract.base import Model
-from user_handoff.contract.ids import Id
+from user_handoff.contract.base import Id, Model
 
 
 class Shown(StrEnum):

@@ -5,10 +5,9 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, PositiveFloat, StringConstraints
 
-from user_handoff.contract.base import Model
+from user_handoff.contract.base import Id, Model
 from user_handoff.contract.browser import BrowserRequest
 from user_handoff.contract.conditions import Condition
-from user_handoff.contract.ids import Id
 
 VERSION: Final = 1
 """Of the file; one of another version is refused."""

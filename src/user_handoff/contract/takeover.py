@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from user_handoff.contract.base import Model
+from user_handoff.contract.base import Id, Model
 from user_handoff.contract.changes import Changes
 from user_handoff.contract.errors import ErrorCode, HandoffError, make_error
-from user_handoff.contract.ids import Id, new_id, takeover_workflow_id
+from user_handoff.contract.ids import new_id, takeover_workflow_id
 
 MAX_TAKEOVER_SECONDS = 600
 """A takeover lasts at most this long, however often its lease is renewed."""

@@ -5,8 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints
 
-from user_handoff.contract.base import Model
-from user_handoff.contract.ids import Id
+from user_handoff.contract.base import Id, Model
 
 ViewMode = Literal["watch", "control"]
 """What a viewer may do: only look, or also ask for control."""

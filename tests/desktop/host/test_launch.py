@@ -1,6 +1,8 @@
 """What a start refuses: each with a typed error, and nothing left running."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import psutil
@@ -95,3 +97,10 @@ def test_a_damaged_record_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "host.json").write_text("{")
     assert find_hosts(tmp_path) == []
+
+
+def test_a_host_loads_no_models() -> None:
+    """They would be half of the time that it takes to start, and a browser waits for it."""
+    said = "import sys, user_handoff.desktop.host.host; print('pydantic' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, timeout=30)
+    assert done.stdout == "False\n", done.stderr

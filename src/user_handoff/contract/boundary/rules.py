@@ -7,10 +7,9 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, StringConstraints, model_validator
 
-from user_handoff.contract.base import Model
+from user_handoff.contract.base import Id, Model
 from user_handoff.contract.boundary.patterns import MATCHED_CHARACTERS, NamePattern, compiled
 from user_handoff.contract.conditions import Glob
-from user_handoff.contract.ids import Id
 
 READ_ONLY: Final = "read-only"
 """The rule id of the declared limit `read_only`."""

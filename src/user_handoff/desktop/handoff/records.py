@@ -4,9 +4,9 @@ import time
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from user_handoff.contract.base import Model
+from user_handoff.contract.base import Id, Model
 from user_handoff.contract.handoff import BeginReceipt, FinishReceipt, HoldEnd, RevokeReason, Surface
-from user_handoff.contract.ids import Association, Id
+from user_handoff.contract.ids import Association
 from user_handoff.contract.takeover import Cause, Role, TakeoverEnd
 from user_handoff.desktop.handoff.changes import Inventory
 from user_handoff.desktop.reservation.rows import Kind

@@ -7,14 +7,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from websockets.asyncio.client import ClientConnection, unix_connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-from user_handoff.contract.doors import OpenDoor
 from user_handoff.contract.errors import ErrorCode, HandoffError, from_dict, make_error
 from user_handoff.desktop.identity import ProcessIdentity
+
+if TYPE_CHECKING:  # a host is a process of its own: it needs no models, which take long to load
+    from user_handoff.contract.doors import OpenDoor
 
 CDP_PATH = "/cdp"
 CONTROL_PATH = "/control"
@@ -157,7 +159,7 @@ class HostControl:
         """
         await self._call("set_slot", slot=slot)
 
-    async def open_door(self, door: OpenDoor) -> tuple[str, int | None, str]:
+    async def open_door(self, door: "OpenDoor") -> tuple[str, int | None, str]:
         """Let an agent in by its token, for a while.
 
         Returns:

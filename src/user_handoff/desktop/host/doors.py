@@ -7,13 +7,15 @@ import re
 import time
 from dataclasses import dataclass, field
 
-from user_handoff.contract.doors import MAX_DOORS
 from user_handoff.contract.errors import ErrorCode, make_error
 from user_handoff.desktop.host.agent import AgentClient
 from user_handoff.desktop.host.router import Router
 from user_handoff.desktop.host.use import DoorUse
 
 logger = logging.getLogger(__name__)
+
+MAX_DOORS = 32
+"""Doors of one browser that are open at once."""
 
 UNCHECKED_SECONDS = 15.0
 """A door of a grant that nobody has seen to stand for so long is closed: its runner is gone, or cannot ask."""

@@ -8,12 +8,11 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from user_handoff.contract.base import Model
+from user_handoff.contract.base import Id, Model
 from user_handoff.contract.boundary import AnyRule, ControlRule, Rule
 from user_handoff.contract.boundary.built_in import BUILT_IN
 from user_handoff.contract.boundary.patterns import NamePattern
 from user_handoff.contract.errors import ErrorCode, SetupError
-from user_handoff.contract.ids import Id
 from user_handoff.desktop.policy.lines import Path as Place
 from user_handoff.desktop.policy.lines import line_of
 

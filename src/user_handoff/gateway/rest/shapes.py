@@ -5,9 +5,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, RootModel, create_model
 
-from user_handoff.contract.base import Model
+from user_handoff.contract.base import Id, Model
 from user_handoff.contract.handoff import HandoffState, Summary
-from user_handoff.contract.ids import Id
 from user_handoff.contract.session import Message, MessageState, Scope, SessionRow, SessionView
 from user_handoff.contract.takeover import MAX_TAKEOVER_SECONDS, Cause, Why
 from user_handoff.gateway.tools import inputs

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from user_handoff.contract.access import AuditEntry, GrantView, Principal
+from user_handoff.contract.base import Id
 from user_handoff.contract.errors import ErrorCode, make_error
-from user_handoff.contract.ids import Id, new_id
+from user_handoff.contract.ids import new_id
 from user_handoff.contract.session import CURRENT
 from user_handoff.gateway.tools.catalogue import TOOLS, ToolSpec
 

@@ -4,13 +4,12 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, PositiveFloat, StringConstraints, model_validator
 
-from user_handoff.contract.base import Model
+from user_handoff.contract.base import Id, Model
 from user_handoff.contract.boundary import Boundary, Rule
 from user_handoff.contract.browser import SNAPSHOT_BYTES, Text, WebUrl
 from user_handoff.contract.computer import ComputerAction
 from user_handoff.contract.conditions import Completion, Condition
 from user_handoff.contract.handoff import MAX_HOLD_SECONDS, Instructions
-from user_handoff.contract.ids import Id
 from user_handoff.contract.locking import MAX_LOCK_SECONDS
 from user_handoff.contract.states import PRE_AUTHENTICATION, SSO_DOMAINS, PruneRule, Site
 

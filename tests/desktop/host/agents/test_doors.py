@@ -18,8 +18,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from tests.desktop.host.agents.conftest import Door, open_door, page_of
 from tests.desktop.host.conftest import Desk
 from tests.desktop.host.raw import raw_client
-from user_handoff.contract.doors import MAX_DOORS
 from user_handoff.contract.errors import ErrorCode, HandoffError
+from user_handoff.desktop.host.doors import MAX_DOORS
 
 
 def ask(url: str, **headers: str) -> tuple[int, bytes]:
