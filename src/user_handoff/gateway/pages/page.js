@@ -25,23 +25,43 @@
   async function nameTab() {
     let mine = random();
     try {
-      mine = sessionStorage.getItem(KEY) || mine;
-      const channel = new BroadcastChannel(KEY);
-      let twin = false;
-      channel.onmessage = ({ data }) => {
-        if (data.asks === tab && tab) channel.postMessage({ has: tab });
-        if (data.has === mine && !tab) twin = true;
-      };
-      if (sessionStorage.getItem(KEY)) {
-        channel.postMessage({ asks: mine });
-        await pause(0.15);
-      }
-      if (twin) mine = random();
+      const known = sessionStorage.getItem(KEY);
+      if (known && (await claim(known))) mine = known;
+      else void claim(mine);
       sessionStorage.setItem(KEY, mine);
     } catch {
       // Without storage each load is a tab of its own.
     }
     tab = mine;
+  }
+
+  // True where no other tab has the id, which is this tab's for as long as it is open.
+  function claim(id) {
+    return navigator.locks ? lock(`${KEY} ${id}`) : ask(`${KEY} ${id}`, id);
+  }
+
+  function lock(name) {
+    return new Promise((done) => {
+      const held = () => {
+        done(true);
+        return new Promise(() => {});
+      };
+      // A reload waits for the moment in which what it replaces is gone; a duplicate waits in vain.
+      navigator.locks.request(name, { signal: AbortSignal.timeout(1500) }, held).catch(() => done(false));
+    });
+  }
+
+  // Browsers have no locks for pages that come without https.
+  async function ask(name, id) {
+    const channel = new BroadcastChannel(name);
+    let free = true;
+    channel.onmessage = ({ data }) => {
+      if (data === "asks" && tab === id) channel.postMessage("has");
+      if (data === "has" && !tab) free = false;
+    };
+    channel.postMessage("asks");
+    await pause(0.5);
+    return free;
   }
 
   // Whoever looks at a preview, or opens a tab in the background, has not come yet.
@@ -111,7 +131,7 @@
 
   function count() {
     const clock = document.getElementById("clock");
-    if (!clock) return;
+    if (!clock || ends === Infinity) return;
     const left = Math.max(0, Math.round((ends - performance.now()) / 1000));
     clock.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} ${say.dataset.left}`;
     document.getElementById("gauge").value = left;
