@@ -34,12 +34,26 @@ async def pages() -> AsyncIterator[Pages]:
         yield pages
 
 
+@pytest.fixture(scope="session")
+async def spare() -> list[Agent]:
+    """Agents whose browsers are as good as new: a new one takes longer than most tests."""
+    return []
+
+
 @pytest.fixture
-async def agent(desktop: Desktop, portal: Portal) -> AsyncIterator[Agent]:
+async def agent(desktop: Desktop, portal: Portal, spare: list[Agent]) -> AsyncIterator[Agent]:
     """An agent that stands before the portal's sign-in page."""
-    agent = await Agent.open(desktop, f"{portal.url}/invoices")
+    address = f"{portal.url}/invoices"
+    if spare:
+        agent = spare.pop()
+        await agent.go(address)
+    else:
+        agent = await Agent.open(desktop, address)
     yield agent
-    await agent.close()
+    if await agent.is_as_new():
+        spare.append(agent)
+    else:
+        await agent.close()
 
 
 @pytest.fixture

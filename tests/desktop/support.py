@@ -84,5 +84,17 @@ class Agent:
             handoff_id=receipt.handoff_id, browser_id=self.browser_id, handoff_fence=receipt.handoff_fence
         )
 
+    async def is_as_new(self) -> bool:
+        """True where another test can have its browser: nothing of this one is left in it."""
+        try:
+            info = await self.info()
+            if info.state != "open" or len(info.pages) != 1:
+                return False
+            await self.go("about:blank")
+            await self.desktop.browsers.get(self.browser_id).page(None).page.context.clear_cookies()
+        except HandoffError:
+            return False
+        return True
+
     async def close(self) -> None:
         await self.desktop.close_browser(b.BrowserRequest(browser_id=self.browser_id))
