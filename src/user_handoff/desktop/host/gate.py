@@ -85,9 +85,13 @@ class Gate:
         else:
             self._pass(client, command, kind)
 
+    def may_wait(self, client: CdpClient) -> bool:
+        """True where `turn` may have a command of this client wait."""
+        return self.recovering and self.hold_id is not None and isinstance(client, AgentClient)
+
     async def turn(self, client: CdpClient, command: Command) -> None:
         """Let an agent that looks first after a person has finished have its turn: the runner frees the browser."""
-        if not (self.recovering and self.hold_id is not None and isinstance(client, AgentClient)):
+        if self.hold_id is None or not self.may_wait(client):
             return
         if policy.classify(command.method, command.params, client.role) not in (Kind.CONTENT, Kind.EVALUATE):
             return

@@ -30,6 +30,10 @@ class BrowserPipe:
             self._queued += len(data)
             self._more.set()
 
+    def is_full(self, limit: int) -> bool:
+        """True while `limit` bytes or more are queued."""
+        return self._queued >= limit
+
     async def room(self, limit: int) -> None:
         """Wait until fewer than `limit` bytes are queued: a client that floods is read no further."""
         while self._queued >= limit:

@@ -9,6 +9,7 @@ import os
 import socket
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +19,21 @@ from websockets.http11 import Request, Response
 
 from user_handoff.desktop.host.agent import AgentClient
 from user_handoff.desktop.host.client import CdpClient
+from user_handoff.desktop.host.connection import ClientConnection
 from user_handoff.desktop.host.doors import Door
 from user_handoff.desktop.host.downloads import Downloads
 from user_handoff.desktop.host.gate import Gate
 from user_handoff.desktop.host.pipe import BrowserPipe
 from user_handoff.desktop.host.policy import Role
 from user_handoff.desktop.host.router import BrowserEnded, CdpError, Router
-from user_handoff.desktop.host.wire import InvalidMessage, parse_command, result
+from user_handoff.desktop.host.wire import Command, InvalidMessage, parse_command, result
 
 logger = logging.getLogger(__name__)
 
 FRAME_BYTES = 16 << 20
 """The largest message that a client may send."""
 OPTIONS: dict[str, Any] = {
+    "create_connection": ClientConnection,
     "compression": None,
     "max_size": FRAME_BYTES,
     "ping_interval": None,  # the kernel tells of a dead peer, and a stopped one is bounded by its queue
@@ -82,30 +85,46 @@ class CdpServer:
         self._router.add(client)
         logger.info("client %s connected", client.name)
         writing = asyncio.create_task(client.write())
+        assert isinstance(connection, ClientConnection)
+        connection.take = partial(self._take, client)
         try:
             await self._read(connection, client)
         finally:
+            connection.take = None
             writing.cancel()
             await self._leave(client)
 
-    async def _read(self, connection: ServerConnection, client: CdpClient) -> None:
+    def _take(self, client: CdpClient, message: str) -> bool:
+        """Handle a message at once; False where it has to wait."""
+        if client.is_cut or self._pipe.is_full(_PIPE_BYTES) or self._gate.may_wait(client):
+            return False
+        try:
+            command = _parsed(client, message)
+            if command is not None and not self._is_of_downloads(client, command):
+                self._gate.handle(client, command)
+        except Exception as error:  # asyncio would log what it quotes
+            logger.error("client %s is cut off: its message failed: %s", client.name, type(error).__name__)
+            client.cut()
+        return True
+
+    async def _read(self, connection: ClientConnection, client: CdpClient) -> None:
+        """Handle what had to wait, in its order."""
         with contextlib.suppress(ConnectionClosed):
             async for message in connection:
                 await self._pipe.room(_PIPE_BYTES)
-                if client.is_cut:
-                    return
-                try:
-                    command = parse_command(message)
-                except InvalidMessage as invalid:
-                    client.put(invalid.reply)
-                    continue
-                if self._downloads.take(client, command):
-                    client.put(result(command))
-                else:
+                command = _parsed(client, message)
+                if command is not None and not self._is_of_downloads(client, command):
                     await self._gate.turn(client, command)
                     if client.is_cut:
                         return
                     self._gate.handle(client, command)
+                connection.waiting -= 1
+
+    def _is_of_downloads(self, client: CdpClient, command: Command) -> bool:
+        if not self._downloads.take(client, command):
+            return False
+        client.put(result(command))
+        return True
 
     async def _leave(self, client: CdpClient) -> None:
         await self._gate.leave(client)
@@ -115,6 +134,14 @@ class CdpServer:
         with contextlib.suppress(CdpError, BrowserEnded):
             await detached
         logger.info("client %s gone", client.name)
+
+
+def _parsed(client: CdpClient, message: str | bytes) -> Command | None:
+    try:
+        return parse_command(message)
+    except InvalidMessage as invalid:
+        client.put(invalid.reply)
+        return None
 
 
 Handler = Callable[[ServerConnection], Awaitable[None]]

@@ -61,7 +61,7 @@ class Command:
 
 def dump(message: Json) -> bytes:
     """Serialise; lone surrogates stay as they came, in escaped form."""
-    return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii")
+    return _ENCODER.encode(message).encode("ascii")
 
 
 def parse_command(text: str | bytes) -> Command:
@@ -73,7 +73,7 @@ def parse_command(text: str | bytes) -> Command:
     if isinstance(text, bytes):
         raise InvalidMessage(_invalid(None, "text frames only"))
     try:
-        message = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        message = _DECODER.decode(text)
     except (ValueError, RecursionError):
         raise InvalidMessage(dump({"error": {"code": -32700, "message": "no JSON"}})) from None
     too_deep = text.count("[") + text.count("{") > _DEPTH and _deeper(message, _DEPTH)
@@ -198,6 +198,10 @@ def _finite(digits: str) -> float:
     if not math.isfinite(number):
         raise ValueError(digits)
     return number
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
 
 
 def _deeper(value: object, limit: int) -> bool:
