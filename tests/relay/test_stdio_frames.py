@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 from pathlib import Path
 
 from tests.relay.conftest import BUSY, Wire, error_of, held
@@ -141,7 +140,7 @@ async def test_a_client_that_reads_nothing_holds_the_server_back(wire: Wire, led
 
 
 async def test_where_nobody_reads_any_more_the_server_is_told_that_nothing_comes(wire: Wire) -> None:
-    os.close(wire.reading)
+    wire.read_no_more()
     wire.tool(1, "act")
     await until(lambda: wire.code is not None)
     assert wire.code == 0

@@ -74,6 +74,7 @@ class StdioRelay:
         self._out = Outlet(ends[1])
         self._queue: Line[Pass] = Line()
         self._over = threading.Event()
+        self._listening = self._thread(self._up)
         self._cut_off = cut_off
         self._server = _start(command)
         self._guard = Guard(self._server.pid)
@@ -83,7 +84,7 @@ class StdioRelay:
         """Relay until the server ends; returns its exit code. A signal ends the server with the relay."""
         assert self._server.stdout is not None
         down = threading.Thread(target=self._down, args=(self._server.stdout.fileno(),), daemon=True)
-        for thread in (down, self._thread(self._up), self._thread(self._feed)):
+        for thread in (down, self._listening, self._thread(self._feed)):
             thread.start()
         if self._cut_off:
             self._thread(self._cut).start()

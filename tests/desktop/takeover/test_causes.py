@@ -9,11 +9,15 @@ from tests.waiting import until
 from user_handoff.desktop.desktop import Desktop
 from user_handoff.desktop.display.connection import connection
 
+IN_PROMPT, IN_DIALOG = (400, 140), (700, 140)
+"""Where Chromium shows a prompt, and beside that a dialog; the page is dark there, or becomes so behind them."""
 
-def screen(desktop: Desktop) -> bytes:
-    """Where Chromium shows a prompt, below the address: a part of the screen on which nothing else moves."""
+
+def is_white(desktop: Desktop, place: tuple[int, int]) -> bool:
+    """Whether a prompt or a dialog is shown there."""
     with connection(desktop.display.name, desktop.display.xauthority) as x:
-        return bytes(x.screen().root.get_image(150, 110, 280, 240, X.ZPixmap, 0xFFFFFFFF).data)
+        shown = x.screen().root.get_image(*place, 1, 1, X.ZPixmap, 0xFFFFFFFF).data
+    return bytes(shown[:3]) == b"\xff\xff\xff"
 
 
 async def test_a_prompt_a_dialog_and_a_navigation_change_nothing(agent: Agent, portal: Portal) -> None:
@@ -21,15 +25,15 @@ async def test_a_prompt_a_dialog_and_a_navigation_change_nothing(agent: Agent, p
     desktop = agent.desktop
     ledger = desktop.holds._ledger
     page = desktop.browsers.get(agent.browser_id).page(None).page
-    before, seen = ledger.epoch(), screen(desktop)
+    before = ledger.epoch()
+    await until(lambda: not is_white(desktop, IN_PROMPT) and not is_white(desktop, IN_DIALOG))
     await page.evaluate("navigator.geolocation.getCurrentPosition(() => {}, () => {})")
-    await until(lambda: screen(desktop) != seen)
+    await until(lambda: is_white(desktop, IN_PROMPT))
     state = "async () => (await navigator.permissions.query({name: 'geolocation'})).state"
     assert await page.evaluate(state) == "prompt"
-    seen = screen(desktop)
     async with page.expect_event("dialog") as dialog:
         await page.evaluate("void setTimeout(() => alert('now'))")
-    await until(lambda: screen(desktop) != seen)
+    await until(lambda: is_white(desktop, IN_DIALOG))
     await (await dialog.value).accept()
     await agent.go(f"{portal.url}/login")
     assert (ledger.epoch(), desktop.holds.active(agent.browser_id), ledger.holders()) == (before, None, [])
