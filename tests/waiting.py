@@ -13,6 +13,9 @@ _PAUSE = 0.005
 _PAUSE_AWAITED = 0.02
 """What has to be awaited costs more to look at: mostly it is a question to a server."""
 
+_LONGER, _LONGEST = 0.1, 0.15
+"""Who has waited long already looks less often: by this part of the time, up to so many seconds."""
+
 
 @overload
 async def until(
@@ -41,6 +44,7 @@ async def until(
         TimeoutError: It did not come in time.
     """
     seen: Any = None
+    began = time.monotonic()
     try:
         async with asyncio.timeout(seconds) as limit:
             while True:
@@ -50,7 +54,7 @@ async def until(
                     seen = await seen
                 if wanted(seen):
                     return seen
-                await asyncio.sleep(_PAUSE_AWAITED if awaited else _PAUSE)
+                await asyncio.sleep(_pause(_PAUSE_AWAITED if awaited else _PAUSE, began))
     except TimeoutError as error:
         if not limit.expired():
             raise
@@ -63,12 +67,16 @@ def until_blocking(look: Callable[[], T | None], seconds: float = 30, *, what: s
     Raises:
         TimeoutError: It did not come in time.
     """
-    deadline = time.monotonic() + seconds
+    began = time.monotonic()
     while not (seen := look()):
-        if time.monotonic() > deadline:
+        if time.monotonic() > began + seconds:
             raise TimeoutError(_missed(look, seconds, bool, what, seen))
-        time.sleep(_PAUSE)
+        time.sleep(_pause(_PAUSE, began))
     return seen
+
+
+def _pause(least: float, began: float) -> float:
+    return max(least, min(_LONGEST, _LONGER * (time.monotonic() - began)))
 
 
 def _missed(look: Callable[[], Any], seconds: float, wanted: Callable[[Any], object], what: str, seen: Any) -> str:
