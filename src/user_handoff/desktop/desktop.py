@@ -117,8 +117,7 @@ class Desktop(Handing):
         page = browser.page(request.page_id)
         async with page.looking:
             epoch = browser.control_epoch
-            hold = self.holds.active(browser.browser_id)
-            held, resumed = hold is not None, None if hold is None else telling.resumed(hold)
+            held = self.holds.active(browser.browser_id) is not None
             look, beside, title, titles = await asyncio.gather(
                 look_at(page, request, typing=held),
                 self._guard.read(browser, page),
@@ -126,7 +125,8 @@ class Desktop(Handing):
                 browser.titles(but=page),
             )
             boundary, refused = self._guard.judge(browser, page, look, beside)
-            if not await self.holds.looked(browser, page, epoch):
+            counts, ended = await self.holds.looked(browser, page, epoch)
+            if not counts:
                 raise make_error(
                     ErrorCode.OBSERVATION_DISCARDED,
                     "Control changed hands while the page was looked at.",
@@ -145,7 +145,7 @@ class Desktop(Handing):
             boundary=boundary,
             refused=refused,
             pages=pages,
-            resumed=resumed,
+            resumed=None if ended is None else telling.resumed(ended),
         )
 
     async def screenshot(self, request: b.ScreenshotRequest) -> b.Picture:

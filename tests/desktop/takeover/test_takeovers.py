@@ -3,12 +3,14 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import pytest
 
 from tests.desktop.handoff.test_holds import move
 from tests.desktop.support import Agent, code_of
 from tests.desktop.takeover.support import Taker
+from tests.waiting import until
 from user_handoff.contract import browser as b
 from user_handoff.contract import takeover as t
 from user_handoff.contract.errors import ErrorCode, Held
@@ -111,6 +113,27 @@ async def test_the_first_look_tells_what_there_was_and_only_then_the_agent_acts(
     assert "ada" not in look.model_dump_json()
     assert (await taker.agent.look()).resumed is None
     await taker.agent.go("about:blank")
+
+
+async def test_a_look_that_begins_while_it_goes_back_is_told_too(taker: Taker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """B8: it is the first one, and no other is told."""
+    browser = taker.agent.desktop.browsers.get(taker.agent.browser_id)
+    recover, recovering, looked = browser.control.recover, asyncio.Event(), asyncio.Event()
+
+    async def slowly(*args: Any) -> None:
+        recovering.set()
+        await looked.wait()
+        await recover(*args)
+
+    await taker.take()
+    monkeypatch.setattr(browser.control, "recover", slowly)
+    going_back = asyncio.create_task(taker.give_back())
+    await recovering.wait()
+    looking = asyncio.create_task(taker.agent.look())
+    await until(lambda: browser.page(None).looking.locked())
+    looked.set()
+    await going_back
+    assert (await looking).resumed is not None
 
 
 async def test_cancelled_it_goes_back_the_same_way(taker: Taker) -> None:

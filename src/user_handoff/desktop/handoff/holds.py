@@ -205,7 +205,7 @@ class Holds(Kept):
             self._stop_clock(record.handoff_id)
             return receipt
 
-    async def looked(self, browser: ManagedBrowser, page: ManagedPage, epoch: int) -> bool:
+    async def looked(self, browser: ManagedBrowser, page: ManagedPage, epoch: int) -> tuple[bool, HoldRecord | None]:
         """A snapshot of a page was taken. The first one after finish ends the hold and frees the desktop.
 
         Args:
@@ -214,20 +214,21 @@ class Holds(Kept):
             epoch: The browser's control epoch when the look began.
 
         Returns:
-            False where control changed hands meanwhile: the look does not count and must be thrown away.
+            False where control changed hands meanwhile: the look does not count and must be thrown away. And the hold
+            that it ended, as it was until then.
         """
         async with self._lock(browser.browser_id):
             if browser.control_epoch != epoch:
-                return False
+                return False, None
             active = self.active(browser.browser_id)
             if active is not None and active.phase is not Phase.RECOVERING:
-                return True  # looking is allowed while a person has it, and resumes nothing
+                return True, None  # looking is allowed while a person has it, and resumes nothing
             if page.needs_snapshot:
                 await browser.control.looked(page.target_id)
             page.needs_snapshot = False
             if active is not None:
                 await self._recovered(browser, active)
-            return True
+            return True, active
 
     async def end_looked_for(self, browser: ManagedBrowser, kind: Kind) -> None:
         """End a hold of this kind that only waits for a look. Every page goes on waiting for one."""
