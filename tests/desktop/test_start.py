@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.desktop.support import Agent
+from tests.waiting import until
 from user_handoff.contract.errors import ErrorCode, Held, SetupError
 from user_handoff.contract.handoff import RevokeReason
 from user_handoff.desktop.start import DesktopSettings, running_desktop
@@ -53,6 +55,19 @@ async def test_shutdown_revokes_the_holds_and_leaves_nothing_running(tmp_path: P
     assert not record.host.alive()
     assert keeper is not None
     assert not keeper.alive()
+
+
+async def test_where_the_display_has_ended_the_holds_are_not_said_to_end_by_a_shutdown(tmp_path: Path) -> None:
+    """A15: whoever sees its end first, the browser went with it."""
+    async with running_desktop(settings(tmp_path)) as desktop:
+        agent = await Agent.open(desktop)
+        receipt = await agent.begin()
+        assert desktop.display.keeper is not None
+        psutil.Process(desktop.display.keeper.pid).kill()
+        await until(lambda: not desktop.display.alive())
+        await desktop.browsers.shutdown()
+        end = await desktop.holds.wait_end(agent.named(receipt))
+    assert (end.how, end.reason) == ("revoked", RevokeReason.BROWSER_CRASHED)
 
 
 async def test_a_second_runner_on_the_same_desktop_is_refused(tmp_path: Path) -> None:

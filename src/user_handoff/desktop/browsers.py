@@ -230,9 +230,11 @@ class Browsers:
                     await self.close(browser, RevokeReason.LIFETIME)
 
     async def shutdown(self) -> None:
-        """Close every browser: the desktop ends."""
+        """Close every browser: the desktop ends; or its display did, and took them with it."""
         await self._stop_tasks()
-        await asyncio.gather(*(self.close(browser, RevokeReason.SHUTDOWN) for browser in list(self._known.values())))
+        stands = await asyncio.to_thread(self._display.alive)
+        reason = RevokeReason.SHUTDOWN if stands else RevokeReason.BROWSER_CRASHED
+        await asyncio.gather(*(self.close(browser, reason) for browser in list(self._known.values())))
 
     async def detach(self) -> None:
         """Let go of every browser; they stand for the next runner."""
