@@ -126,7 +126,8 @@ def listen(host: str, port: int) -> socket.socket:
         SetupError: ``port_taken``.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # by the name of the protocol asyncio sees that small messages are not to wait for others (TCP_NODELAY)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
