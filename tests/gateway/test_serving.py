@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 
 from tests.gateway.world import Site, World, open_site
 from user_handoff.contract.errors import ErrorCode, SetupError
-from user_handoff.gateway.serving import serve
+from user_handoff.gateway.serving import listen, serve
 
 
 async def test_a_taken_port_is_said() -> None:
@@ -23,6 +23,21 @@ async def test_a_taken_port_is_said() -> None:
 async def test_an_address_of_another_machine_is_said() -> None:
     with pytest.raises(SetupError, match=r"cannot listen on 192\.0\.2\.1"):
         await serve(Starlette(), "192.0.2.1", 0, asyncio.Event())
+
+
+async def test_no_message_waits_for_others_to_be_sent_along() -> None:
+    """Nagle's algorithm would hold each second small part of a picture back for 40 ms."""
+    at_once = asyncio.get_running_loop().create_future()
+
+    async def look(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        at_once.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    listener = listen("127.0.0.1", 0)
+    async with await asyncio.start_server(look, sock=listener):
+        _, writer = await asyncio.open_connection(*listener.getsockname())
+        assert await at_once == 1
+        writer.close()
 
 
 async def test_it_ends_when_told_and_frees_its_port(world: World) -> None:
