@@ -43,6 +43,8 @@ class Curtain:
         self._root = self._x.screen().root
         self._owners: dict[int, int | None] = {}
         self._arranged = False
+        self._met: set[int] | None = None
+        self._newest: int | None = None
         self._root.change_attributes(event_mask=X.SubstructureNotifyMask | X.PropertyChangeMask)
         named = self._numbers(self._root, "_NET_SUPPORTING_WM_CHECK")
         self._manager = self._owner(named[0]) if named else None
@@ -71,12 +73,16 @@ class Curtain:
         self.raise_shown()
 
     def raise_shown(self) -> None:
-        """Ask the window manager to bring the uppermost window of the process to the front, with the keyboard."""
+        """Ask the window manager to bring the uppermost window of the process to the front, with the keyboard.
+
+        One that was just opened, which begins below all that is shown, is the uppermost.
+        """
         from Xlib import X
 
         ours = [window for window in self._clients() if self._owner(window.id) == self._pid]
         if ours:
-            self._ask(ours[-1], "_NET_ACTIVE_WINDOW", [_PAGER, X.CurrentTime, 0, 0, 0])
+            front = next((window for window in ours if window.id == self._newest), ours[-1])
+            self._ask(front, "_NET_ACTIVE_WINDOW", [_PAGER, X.CurrentTime, 0, 0, 0])
             self._x.sync()
 
     def look(self) -> None:
@@ -147,12 +153,21 @@ class Curtain:
         for at, window in enumerate(clients):
             if at != curtain:
                 self._put(window, shown=at in ours)
+        self._note_newest([clients[at].id for at in ours])
         others = [at for at in range(len(clients)) if at not in ours and at != curtain]
         self.clear = bool(ours) and max(others, default=-1) < curtain < ours[0]
         if not self.clear and curtain >= 0 and ours and curtain > ours[0]:
             self._x.sync()
             self.raise_shown()
         self._x.sync()
+
+    def _note_newest(self, ours: list[int]) -> None:
+        """Remember a window that has been opened, until it was in front once."""
+        came = [] if self._met is None else [each for each in ours if each not in self._met]
+        self._newest = came[-1] if came else self._newest
+        if self._newest not in ours[:-1]:
+            self._newest = None
+        self._met = set(ours)
 
     def _put(self, window: Any, *, shown: bool) -> None:
         """Keep what is shown in the upper layer, and everything else out of it."""
