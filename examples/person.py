@@ -99,7 +99,7 @@ class Person:
             moved = self._wait_briefly(lambda state, n=seen: state["focus"]["count"] > n)  # type: ignore[misc]
             if moved and self._look()["focus"]["field"] == field:
                 return
-        raise NotSeen(f"the field {field!r} never had the focus")
+        raise NotSeen(f"the field {field!r} never had the focus; the last was {self._look()['focus']}")
 
     def _wait_briefly(self, check: Callable[[dict[str, Any]], bool], seconds: float = 1.5) -> bool:
         try:
@@ -108,7 +108,7 @@ class Person:
             return False
         return True
 
-    def _wait(self, what: str, check: Callable[[dict[str, Any]], bool], seconds: float = 10) -> None:
+    def _wait(self, what: str, check: Callable[[dict[str, Any]], bool], seconds: float = 20) -> None:
         end = time.monotonic() + seconds
         while not check(self._look()):
             if time.monotonic() > end:
