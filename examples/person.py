@@ -89,7 +89,7 @@ class Person:
 
     def _go_to(self, field: str) -> None:
         """Click beside the form and press Tab, which reaches its first field; look, and try again elsewhere."""
-        for attempt in range(8):
+        for attempt in range(16):
             self._hands.raise_window(self._window)
             place = self._hands.geometry(self._window)
             seen = self._look()["focus"]["count"]
