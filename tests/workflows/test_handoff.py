@@ -305,7 +305,7 @@ async def test_messages_with_the_wrong_input_are_refused_and_wedge_nothing(
     await handoff.handle.signal(name, args=args)
     if (name, count) != (Workflows.BEGIN, 0):  # which is right
         with pytest.raises(WorkflowUpdateFailedError):
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(5):
                 await handoff.handle.execute_update(name, args=args)
     assert (await handoff.summary()).state is HandoffState.HELD
     await handoff.close()

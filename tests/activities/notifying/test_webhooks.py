@@ -110,7 +110,7 @@ async def test_an_answers_body_is_not_read_to_its_end(newsroom: Newsroom) -> Non
             await asyncio.sleep(0)
 
     newsroom.receiver.answer = lambda _: StreamingResponse(endless())
-    async with newsroom.telling(endpoints=(newsroom.endpoint(),)) as handoffs, asyncio.timeout(30):
+    async with newsroom.telling(endpoints=(newsroom.endpoint(),)) as handoffs, asyncio.timeout(20):
         handoff, _ = await handoffs.begin()
         await handoff.close()
         await newsroom.delivered(handoff)
@@ -132,7 +132,7 @@ async def test_a_receiver_that_is_down_holds_up_neither_the_handoff_nor_another_
     endpoints = (newsroom.endpoint("down"), newsroom.endpoint("up"))
     async with newsroom.telling(endpoints=endpoints, schedule=(600.0,)) as handoffs:
         handoff, _ = await handoffs.begin()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(5):
             assert (await handoffs.finished(handoff)).verified
         await until(lambda: newsroom.of("up") == ALL)
         assert newsroom.of("down") == [ALL[0]]

@@ -69,7 +69,7 @@ async def test_effects_are_refused_at_once_while_held(held: Desk, name: str) -> 
     page = await held.show(FORM)
     await held.control.hold("h", 2)
     with pytest.raises(Error, match="browser_held"):
-        await asyncio.wait_for(EFFECTS[name](held, page), 30)
+        await asyncio.wait_for(EFFECTS[name](held, page), 10)
 
 
 @pytest.mark.parametrize("name", POLLED)

@@ -127,7 +127,7 @@ async def test_a_killed_host_takes_its_browser_with_it(make_spec: MakeSpec, tmp_
     os.kill(record.host.pid, signal.SIGKILL)
     await until(lambda: not record.browser.alive())
     await until(lambda: not any(_runs(process) for process in family))
-    await asyncio.wait_for(control.closed.wait(), 30)
+    await asyncio.wait_for(control.closed.wait(), 10)
     await control.aclose()
     assert find_hosts(tmp_path) == []
     async with running(spec):
@@ -143,8 +143,8 @@ async def test_a_killed_browser_ends_its_host(make_spec: MakeSpec, playwright: P
     gone = asyncio.Event()
     browser.on("disconnected", lambda browser: gone.set())
     os.kill(record.browser.pid, signal.SIGKILL)
-    await asyncio.wait_for(control.closed.wait(), 30)
-    await asyncio.wait_for(gone.wait(), 30)
+    await asyncio.wait_for(control.closed.wait(), 10)
+    await asyncio.wait_for(gone.wait(), 10)
     await until(lambda: not record.host.alive())
     assert not (spec.folder / "host.json").exists()
     await control.aclose()
@@ -163,7 +163,7 @@ async def test_the_last_window_closed_by_a_person_ends_the_browser(
     await control.hold("h", 1)
     window = display.person("search", "--sync", "--onlyvisible", "--class", f"^{spec.window_class}$").split()[0]
     display.person("windowactivate", "--sync", window, "key", "ctrl+shift+w")
-    await asyncio.wait_for(control.closed.wait(), 30)
+    await asyncio.wait_for(control.closed.wait(), 5)
     await until(lambda: not record.host.alive())
     assert find_hosts(tmp_path) == []
     await control.aclose()
@@ -175,7 +175,7 @@ async def test_the_host_closes_the_browser_at_the_end_of_its_lifetime(make_spec:
     record = await launch_host(spec)
     control = await HostControl.connect(record.socket)
     await control.hold("h", 1)
-    await asyncio.wait_for(control.closed.wait(), 30)
+    await asyncio.wait_for(control.closed.wait(), 5)
     await until(lambda: not record.host.alive() and not record.browser.alive())
     await control.aclose()
 
@@ -220,7 +220,7 @@ async def test_a_killed_supervisor_leaves_browser_values_hold_and_slot_for_the_n
         start_new_session=True,
     )
     assert first.stdout is not None
-    await asyncio.wait_for(first.stdout.readline(), 30)
+    await asyncio.wait_for(first.stdout.readline(), 20)
     if when == "acting":
         await until(lambda: "/slow" in held.site.asked)
     os.killpg(first.pid, signal.SIGKILL)

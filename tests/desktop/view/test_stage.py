@@ -20,12 +20,7 @@ RED, GREEN, BLACK = (255, 0, 0), (0, 128, 0), (0, 0, 0)
 OPENER = """() => { d.onmouseup = e => {
   const popup = e.clientX < 120;
   const opened = open('about:blank', '', popup ? 'width=300,height=200' : '');
-  const paint = () => {  // again and again: a busy browser makes its first document anew
-    if (opened.closed) return;
-    opened.document.body.style.background = popup ? 'rgb(0, 128, 0)' : 'rgb(255, 0, 0)';
-    setTimeout(paint, 50);
-  };
-  paint();
+  opened.document.body.style.background = popup ? 'rgb(0, 128, 0)' : 'rgb(255, 0, 0)';
 } }"""
 RIGHT_OF_BROWSERS = (1270, 400)
 """A place of the screen that no browser covers."""

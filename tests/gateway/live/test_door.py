@@ -86,7 +86,7 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
 
 async def why(page: ClientConnection) -> str | None:
     """Why the gateway ended it."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(5):
         await page.wait_closed()
     return page.close_reason
 
@@ -206,7 +206,7 @@ async def test_the_end_of_the_page_is_at_once_the_end_at_the_desktop(stage: Stag
     async with stage.page() as page:
         await until(lambda: stage.desktops)
         page.transport.abort()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(5):
             await stage.desktops[0].wait_closed()
 
 

@@ -34,7 +34,7 @@ async def test_an_agents_effects_and_looks_are_refused_in_a_hold(held: Desk, age
         agent.context.cookies(),
     ):
         with pytest.raises(Error, match="browser_held"):
-            await asyncio.wait_for(refused, 30)
+            await asyncio.wait_for(refused, 5)
     assert await held.page.evaluate("hits") == 1
 
 
@@ -72,5 +72,5 @@ async def test_refusals_are_typed(held: Desk, raw: MakeRaw) -> None:
 async def test_an_agent_that_closes_the_browser_only_lets_go_of_it(held: Desk, raw: MakeRaw) -> None:
     async with raw() as client:
         assert "result" in await client.call("Browser.close")
-        await asyncio.wait_for(client.connection.wait_closed(), 30)
+        await asyncio.wait_for(client.connection.wait_closed(), 5)
     assert await held.page.evaluate("1") == 1

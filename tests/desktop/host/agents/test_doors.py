@@ -104,7 +104,7 @@ async def test_a_door_that_is_closed_lets_nobody_in_and_cuts_off_who_came_by_it(
         assert (listed[other.door_id]["name"], listed[other.door_id]["connected"]) == ("for a while", 1)
         assert other.token not in json.dumps(list(listed.values()))
         assert await desk.control.close_door(other.door_id)
-        await asyncio.wait_for(client.connection.wait_closed(), 30)
+        await asyncio.wait_for(client.connection.wait_closed(), 5)
         with pytest.raises(InvalidStatus):
             await unix_connect(str(other.socket), f"ws://host{other.path}")
         assert "result" in await stays.call("Browser.getVersion")
@@ -114,7 +114,7 @@ async def test_a_door_that_is_closed_lets_nobody_in_and_cuts_off_who_came_by_it(
 async def test_a_door_closes_by_itself_when_its_time_is_over(desk: Desk) -> None:
     short = await open_door(desk.control, seconds=0.4)
     async with raw_client(short.socket, short.path) as client:
-        await asyncio.wait_for(client.connection.wait_closed(), 30)
+        await asyncio.wait_for(client.connection.wait_closed(), 5)
     assert short.door_id not in [each["door_id"] for each in await desk.control.doors()]
 
 
