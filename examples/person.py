@@ -88,20 +88,21 @@ class Person:
             self._wait("the dashboard", lambda state: state["stage"] == "in")
 
     def _go_to(self, field: str) -> None:
-        """Click beside the form and press Tab, which reaches its first field; look, and try again elsewhere."""
-        for attempt in range(16):
+        """Click beside the form, see that the page has it, and press Tab, which reaches its first field; else again."""
+        for attempt in range(8):
             self._hands.raise_window(self._window)
             place = self._hands.geometry(self._window)
             seen = self._look()["focus"]["count"]
             left, down = ((0.5, 0.97), (0.04, 0.7), (0.94, 0.6), (0.04, 0.95))[attempt % 4]
             self._hands.click(place.x + int(place.width * left), place.y + int(place.height * down))
-            self._hands.press("Tab")
-            moved = self._wait_briefly(lambda state, n=seen: state["focus"]["count"] > n)  # type: ignore[misc]
-            if moved and self._look()["focus"]["field"] == field:
-                return
+            # until the page has the click, keys go to the browser's own parts
+            if self._wait_briefly(lambda state, n=seen: _is_beside(state["focus"], n)):  # type: ignore[misc]
+                self._hands.press("Tab")
+                if self._wait_briefly(lambda state: state["focus"]["field"] == field):
+                    return
         raise NotSeen(f"the field {field!r} never had the focus; the last was {self._look()['focus']}")
 
-    def _wait_briefly(self, check: Callable[[dict[str, Any]], bool], seconds: float = 1.5) -> bool:
+    def _wait_briefly(self, check: Callable[[dict[str, Any]], bool], seconds: float = 3) -> bool:
         try:
             self._wait("it", check, seconds)
         except NotSeen:
@@ -112,7 +113,7 @@ class Person:
         end = time.monotonic() + seconds
         while not check(self._look()):
             if time.monotonic() > end:
-                raise NotSeen(f"{what} did not show up within {seconds:g} s")
+                raise NotSeen(f"{what} did not show up within {seconds:g} s; the focus was {self._look()['focus']}")
             time.sleep(_POLL_SECONDS)
 
     def _look(self) -> dict[str, Any]:
@@ -122,6 +123,11 @@ class Person:
         with urllib.request.urlopen(request, timeout=5) as answer:
             state: dict[str, Any] = json.load(answer)
         return state
+
+
+def _is_beside(focus: Mapping[str, Any], count: int) -> bool:
+    """Whether the page was clicked beside its fields since the focus had moved so many times."""
+    return focus["count"] > count and focus["field"] is None
 
 
 async def act(

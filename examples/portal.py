@@ -114,7 +114,7 @@ class Portal:
             "requests": dict(self._requests),
         }
 
-    async def wait_for(self, check: Callable[[dict[str, Any]], bool], seconds: float = 10) -> dict[str, Any]:
+    async def wait_for(self, check: Callable[[dict[str, Any]], bool], seconds: float = 30) -> dict[str, Any]:
         """Wait until the server's truth passes a check, and return it.
 
         Raises:
@@ -265,7 +265,8 @@ class Portal:
         return Response(status_code=503)
 
     async def _eyes(self, request: Request) -> Response:
-        self._focus = {"field": request.path_params["field"][:20], "count": self._focus["count"] + 1}
+        field = request.path_params["field"][:20]
+        self._focus = {"field": None if field == "-" else field, "count": self._focus["count"] + 1}
         return Response(status_code=204)
 
     async def _touch(self, request: Request) -> Response:

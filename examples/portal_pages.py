@@ -19,11 +19,13 @@ nav a{margin-right:16px} form.inline{display:inline}
 
 _TOUCH = """<script>function touch(){fetch("/api/touch",{method:"POST"})}</script>"""
 
-# Tells the portal which field has the native focus: never what is in it. Eyes see it once it is painted; a key that is
-# pressed on a new page before that can be lost.
-_EYES = """<script>let seen=Promise.resolve();const frame=()=>new Promise(requestAnimationFrame);
-addEventListener("focusin",e=>{const id=e.target.id;if(id)seen=seen.then(frame).then(frame).then(()=>
-fetch("/eyes/"+id,{method:"POST",keepalive:true})).catch(()=>{})})</script>"""
+# Tells the portal which field has the native focus, or that the page was clicked beside them ("-"): never what is in
+# one. It waits for the first picture: until then Chromium throws away what is typed, also after frames were asked for.
+_EYES = """<script>let seen=new Promise(shown=>new PerformanceObserver(shown).observe({type:"paint",buffered:true}));
+const frame=()=>new Promise(requestAnimationFrame);const tell=what=>{seen=seen.then(frame).then(frame).then(()=>
+fetch("/eyes/"+what,{method:"POST",keepalive:true})).catch(()=>{})};
+addEventListener("focusin",e=>{if(e.target.id)tell(e.target.id)});
+addEventListener("mouseup",e=>{if(!e.target.closest?.("input"))tell("-")})</script>"""
 
 
 class Invoice(NamedTuple):
