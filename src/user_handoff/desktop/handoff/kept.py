@@ -87,11 +87,19 @@ class Kept:
         return record
 
     async def _save(self, record: HoldRecord) -> None:
+        """Keep a change; it stands before anything else can happen. What has ended stays so.
+
+        Raises:
+            Gone: `browser_gone`: the hold ended while this change was under way.
+        """
+        known = self._records.get(record.handoff_id)
+        if known is not None and known.phase.ended:
+            raise refusals.ended(record)
         self._ledger.put_hold(record.handoff_id, record.model_dump_json())
+        self._records[record.handoff_id] = record
+        for listener in self._listeners:
+            listener(record)
         async with self._changed:
-            self._records[record.handoff_id] = record
-            for listener in self._listeners:
-                listener(record)
             self._changed.notify_all()
 
     def _lock(self, browser_id: str) -> asyncio.Lock:

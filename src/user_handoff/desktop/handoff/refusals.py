@@ -105,6 +105,18 @@ def no_hold(handoff_id: str) -> HandoffError:
     )
 
 
+def ended(record: HoldRecord) -> HandoffError:
+    """The browser ended while its hold was about to change."""
+    return make_error(
+        ErrorCode.BROWSER_GONE,
+        "The browser has ended, and its hold with it.",
+        holds="Nothing is held, and nothing comes back.",
+        do_next="Open a new browser.",
+        browser_id=record.browser_id,
+        handoff_id=record.handoff_id,
+    )
+
+
 def look_first(page_id: str) -> HandoffError:
     """The page changed hands and was not looked at since."""
     return make_error(

@@ -181,19 +181,20 @@ class Takeovers:
             self._clocks[record.handoff_id] = asyncio.create_task(self._clock(browser, record.handoff_id))
 
     async def _clock(self, browser: ManagedBrowser, takeover_id: str) -> None:
-        """End it when its lease has ended, by whichever clock."""
+        """End it when its lease has ended, by whichever clock, and go on with an end that was broken off."""
         while True:
             record = self._holds.record(takeover_id)
-            if record is None or record.taken is None or record.phase is not Phase.HELD:
+            if record is None or record.taken is None or record.phase not in (Phase.HELD, Phase.RETURNING):
                 return
-            how = self._over(record, record.taken)
+            how = record.taken.how if record.phase is Phase.RETURNING else self._over(record, record.taken)
             if how is not None:
                 try:
                     await self.end(browser, takeover_id, how)
                     return
                 except HandoffError as error:  # it stays paused, and is tried again: nothing of the person's is taken
                     log.error("%s: could not be ended, and stays paused: %s", takeover_id, error.what)
-            await self._watching.see_to(SUBJECT, record.taken.lease_id, record.taken.until)
+            if record.phase is Phase.HELD:
+                await self._watching.see_to(SUBJECT, record.taken.lease_id, record.taken.until)
             await asyncio.sleep(_LOOK_SECONDS)
 
     def _over(self, record: HoldRecord, taken: Taken) -> t.TakeoverEnd | None:
@@ -233,10 +234,13 @@ class Takeovers:
             if record.phase is not Phase.RETURNING or record.taken is None:
                 return
             await self.witness.over(browser, record)
-            await self._holds.finish(
-                browser,
-                HoldRequest(handoff_id=takeover_id, browser_id=record.browser_id, handoff_fence=record.fence),
-            )
+            request = HoldRequest(handoff_id=takeover_id, browser_id=record.browser_id, handoff_fence=record.fence)
+            try:
+                await self._holds.finish(browser, request)
+            except HandoffError:
+                if self._known(takeover_id).phase.ended:
+                    return  # the browser has ended meanwhile, and this with it
+                raise
             self._let_go(record.taken.lease_id)
             log.info("%s: %s after %.0f s", takeover_id, record.taken.how, record.taken.seconds)
 
@@ -281,11 +285,14 @@ class Takeovers:
             if record.taken is None:
                 continue
             try:
-                await self._adopt(browser_of(record.browser_id), record, record.taken)
+                browser = browser_of(record.browser_id)
             except Gone:
                 continue
+            try:
+                await self._adopt(browser, record, record.taken)
             except HandoffError as error:
-                log.error("%s: stays paused: %s", record.handoff_id, error.what)
+                log.error("%s: stays paused, and is tried again: %s", record.handoff_id, error.what)
+                self._keep_time(browser, record)
 
     async def _adopt(self, browser: ManagedBrowser, record: HoldRecord, taken: Taken) -> None:
         if record.phase is Phase.RETURNING and taken.how is not None:

@@ -37,6 +37,7 @@ class Witness:
         """
         self.notes = notes or Unnoted()
         self.keep = keep
+        self._over: set[str] = set()
 
     def started(self, record: HoldRecord, request: BeginTakeover) -> None:
         """A person has the browser."""
@@ -48,10 +49,11 @@ class Witness:
         self._tell("refused", request.browser_id, request.takeover_id, **facts)
 
     async def over(self, browser: ManagedBrowser, record: HoldRecord) -> None:
-        """Nothing more is typed; the browser is about to go back."""
-        if record.taken is not None:
+        """Nothing more is typed; the browser is about to go back. Kept once, however often that is tried."""
+        if record.taken is not None and record.handoff_id not in self._over:
             await self._picture(browser, record.handoff_id)
             self._note(_EVENTS[record.taken.how], record, seconds=record.taken.seconds)
+            self._over.add(record.handoff_id)
 
     def gone(self, record: HoldRecord) -> None:
         """The browser has ended, and the takeover with it."""
