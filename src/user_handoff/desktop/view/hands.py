@@ -49,11 +49,13 @@ class Hands:
         self._keys: dict[int, None] = {}
         self._buttons = 0
         self._place = (0, 0)
+        self._stopped = False
         self.passed = 0
         self.dropped = 0
 
     async def pass_on(self, message: Message) -> None:
         """Send a key or a movement of the pointer; a key that the keyboard lacks is pasted as a text."""
+        self._stopped = False
         if message.kind is Kind.KEY and not is_key(message.keysym):
             text = character(message.keysym) if message.down else None
             if text is not None:
@@ -69,6 +71,7 @@ class Hands:
         Returns:
             False where it was not, or not all of it, since there is no lease any more or nothing took the paste.
         """
+        self._stopped = False
         self.let_go()
         for part in parts_of(text):
             if isinstance(part, Pasted):
@@ -80,6 +83,11 @@ class Hands:
                     return False
                 await self._send(key(keysym, down=False))
         return True
+
+    def stop(self) -> None:
+        """What is being done ends here, even where they may go on with something else soon; nothing stays pressed."""
+        self._stopped = True
+        self.let_go()
 
     def let_go(self) -> None:
         """Release every key and button that is held down. Needs no lease, and waits for nothing."""
@@ -110,18 +118,21 @@ class Hands:
         return True
 
     async def _send(self, message: Message) -> bool:
-        if not self._may():
+        if not self._goes_on():
             return self._drop()
         if not await self._lands(message):
             self._missed()
             return self._drop()
         await self._picture.settled()
-        if not self._may():  # the wait may have been long
+        if not self._goes_on():  # the wait may have been long
             return self._drop()
         self._note(message)
         self._picture.write(message.data)
         self.passed += 1
         return True
+
+    def _goes_on(self) -> bool:
+        return not self._stopped and self._may()
 
     async def _lands(self, message: Message) -> bool:
         """True where what is pressed now reaches the browser that is shown, and no other program."""
@@ -142,13 +153,13 @@ class Hands:
             self._keys.pop(message.keysym, None)
 
     async def _paste(self, text: str) -> bool:
-        if not self._may():
+        if not self._goes_on():
             return self._drop()
         try:
             pid = await self._clipboard.offer(text)
             pressed = time.monotonic()
             done = await self._press_paste()
-            return done and await self._clipboard.taken(pid, pressed, self._may)
+            return done and await self._clipboard.taken(pid, pressed, self._goes_on)
         except HandoffError:
             return self._drop()
         finally:

@@ -64,6 +64,7 @@ class Viewing:
         self._heard = time.monotonic()
         self._asked = False
         self._ending: str | None = None
+        self._lease_id = ""
         self._over = asyncio.Event()
         self.hands = Hands(picture, clipboard, stage, self._may_type, self._missed)
 
@@ -110,7 +111,13 @@ class Viewing:
 
     def input_over(self, why: str) -> None:
         """Their control is over at this moment: nothing stays pressed. The reason is told with who has it now."""
-        self.hands.let_go()
+        self._forget_what_waits()
+
+    def _forget_what_waits(self) -> None:
+        """What was done under one lease, or without any, never arrives under the next."""
+        self.hands.stop()
+        for number in self._waiting.drop():
+            self.tell({"t": "typed", "n": number, "ok": False})
 
     def tell(self, message: dict[str, Any]) -> None:
         """Tell the page something; a page that does not listen for long is not told."""
@@ -125,7 +132,7 @@ class Viewing:
         """Tell for how long what they type is dropped; 0: it is not. Nothing stays pressed meanwhile."""
         left = self._locks.seconds_left(self._viewer.browser_id)
         if left:
-            self.hands.let_go()
+            self._forget_what_waits()
         self.tell({"t": "locked", "seconds": left})
 
     def _missed(self) -> None:
@@ -220,7 +227,10 @@ class Viewing:
             return
         instead_of = said.get("instead_of")
         try:
-            self._control.take(self, instead_of if isinstance(instead_of, str) else None)
+            lease = self._control.take(self, instead_of if isinstance(instead_of, str) else None)
+            if lease.lease_id != self._lease_id:
+                self._lease_id = lease.lease_id
+                self._forget_what_waits()
         except HandoffError as error:
             self.tell({"t": "refused", "code": str(error.code)})
             self.tell_control("refused")

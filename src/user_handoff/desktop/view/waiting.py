@@ -35,6 +35,14 @@ class Waiting:
         following, self._next = self._next, None
         return following or await self._queue.get()
 
+    def drop(self) -> list[int]:
+        """Forget all of it; returns the numbers of the texts."""
+        dropped = [] if self._next is None else [self._next]
+        self._next = None
+        while not self._queue.empty():
+            dropped.append(self._queue.get_nowait())
+        return [each.number for each in dropped if isinstance(each, Typed)]
+
     def with_what_follows(self, typed: Typed) -> tuple[list[int], str]:
         """The texts that came meanwhile, as one: a paste takes a moment, and one is enough for all."""
         numbers, text = [typed.number], typed.text
