@@ -2,17 +2,24 @@
 
 import asyncio
 import io
+import os
+import secrets
+import signal
 from functools import partial
 from typing import Any
 
+import psutil
+import pytest
 from PIL import Image
+from websockets.exceptions import ConnectionClosed
 
 from tests.desktop.support import Agent
 from tests.desktop.surfaces.programs import program, window
 from tests.desktop.view.conftest import Stand
-from tests.desktop.view.raw import viewing
+from tests.desktop.view.raw import ask, knock, viewing
 from tests.waiting import until
 from user_handoff.desktop.desktop import Desktop
+from user_handoff.desktop.display.record import read_record
 from user_handoff.desktop.input.grab import grab
 
 A = ord("a")
@@ -137,3 +144,34 @@ async def test_without_the_curtain_nobody_looks_any_more(stand: Stand) -> None:
         stand.view._stage._call(fail)
         await until(lambda: viewer.closed == "display")
         assert stand.view.control.lease is None
+
+
+async def test_what_cannot_be_hidden_is_shown_to_nobody(stand: Stand, desktop: Desktop) -> None:
+    """E3, F4: a window manager that does not answer hangs no curtain; once it does, they are let in."""
+    other = await Agent.open(desktop)
+    await paint(other, "red")
+    await until(lambda: _has(desktop, RED))
+    assert desktop.display.xauthority is not None
+    record = read_record(desktop.display.xauthority.parent)
+    assert record is not None
+    (manager,) = (each for each in psutil.Process(record.keeper.pid).children() if each.name() == "openbox")
+    os.kill(manager.pid, signal.SIGSTOP)
+    try:
+        assert await how_they_are_sent_away(stand) == "desktop_held"
+    finally:
+        os.kill(manager.pid, signal.SIGCONT)
+    async with viewing(stand.view, stand.handoff_id) as viewer:
+        await until(lambda: viewer.picture > 1000)
+        assert not await _has(desktop, RED)
+    await other.close()
+
+
+async def how_they_are_sent_away(stand: Stand) -> str | None:
+    """Why somebody is not let in who has a ticket; the picture itself is never sent."""
+    ticket = secrets.token_urlsafe(24)
+    await stand.view.admit(ask(stand.handoff_id, ticket))
+    async with knock(stand.view, ticket) as socket:
+        with pytest.raises(ConnectionClosed):
+            await socket.recv()
+        reason: str | None = socket.close_reason
+        return reason

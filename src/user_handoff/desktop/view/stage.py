@@ -50,7 +50,6 @@ class Stage:
         if pid != self._pid or self._thread is None or not self._thread.is_alive():
             await asyncio.to_thread(self._show, pid, asyncio.get_running_loop())
             self._pid = pid
-            await self.is_clear()
 
     async def leave(self) -> None:
         """Take the curtain away."""
@@ -61,14 +60,14 @@ class Stage:
         """True where the keyboard is with what is shown. Where it is not, it is asked back, for a moment."""
         return await self._soon(lambda: self._focused)
 
-    async def is_clear(self) -> bool:
+    async def is_clear(self, seconds: float = _WAIT_SECONDS) -> bool:
         """True where nothing is before what is shown, so that a click lands on what was seen; waits for a moment."""
-        return await self._soon(lambda: self._clear)
+        return await self._soon(lambda: self._clear, seconds)
 
-    async def _soon(self, is_so: Callable[[], bool]) -> bool:
+    async def _soon(self, is_so: Callable[[], bool], seconds: float = _WAIT_SECONDS) -> bool:
         """Look at this moment; where it is not so, bring the browser to the front, and wait for that."""
-        deadline = time.monotonic() + _WAIT_SECONDS
-        await self._look(_WAIT_SECONDS)
+        deadline = time.monotonic() + seconds
+        await self._look(seconds)
         if is_so():
             return True
         self._call(lambda curtain: curtain.raise_shown())

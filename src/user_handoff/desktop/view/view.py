@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 _MOST_VIEWERS = 4
 _REMEMBERED = 1024
 _SUBJECT = "desktop"
+_CLEAR_SECONDS = 5.0
+"""How long who comes waits until nothing else can be seen."""
 
 PidOf = Callable[[str], int | None]
 
@@ -194,6 +196,8 @@ class View:
             for viewing in self._viewings:
                 viewing.cut("other")  # nobody acts there, and somebody wants to act here
         await self._stage.show(pid)
+        if not await self._stage.is_clear(_CLEAR_SECONDS):
+            raise _not_clear()
         self._shown = viewer.handoff_id
 
     async def _clear_stage(self) -> None:
@@ -240,3 +244,12 @@ class View:
     def _control_changed(self, why: str) -> None:
         for viewing in self._viewings:
             viewing.tell_control(why)
+
+
+def _not_clear() -> HandoffError:
+    return make_error(
+        ErrorCode.DESKTOP_HELD,
+        "Something else of the desktop is before this browser, and could not be hidden.",
+        holds="Nothing was shown; the hold is as it was.",
+        do_next="Try again; if it stays, look whether the desktop's window manager answers.",
+    )
