@@ -130,7 +130,8 @@ class TakeoverWorkflow:
         workflow.set_current_details(f"## Takeover of `{self._summary.browser_id}`: {state}{how}")
 
     def _want(self, how: str, note: str = "") -> None:
-        if self._wanted is None and not self._summary.state.ended:
+        # What is said once it is over is told to no agent, and stands in no summary.
+        if self._wanted is None and self._summary.state in (TakeoverState.REQUESTED, TakeoverState.HELD):
             self._wanted = self._desk.return_as(how, note)
             self._summary = self._summary.model_copy(update={"note": note})
 

@@ -50,6 +50,20 @@ async def test_it_is_held_given_back_and_ends_with_the_agents_look(
     assert await takeovers.give_back(request.takeover_id) == ended
 
 
+async def test_what_is_said_after_the_end_changes_no_word_of_it(desk: FakeTakeovers, takeovers: TakeoverClient) -> None:
+    """A17, E6: the summary tells what the agent is told; a second return or a late one adds nothing."""
+    given, over = desk.request(), desk.request()
+    for request in (given, over):
+        await takeovers.take_over(request)
+    await takeovers.give_back(given.takeover_id, "signed in")
+    await desk.move(over.takeover_id, TakeoverState.RECOVERING, TakeoverEnd.TIMEOUT)
+    await until_in(takeovers, over.takeover_id, TakeoverState.RECOVERING)
+    for request, note in ((given, "signed in"), (over, "")):
+        assert (await takeovers.give_back(request.takeover_id, "and paid")).note == note
+        assert (await takeovers.cancel(request.takeover_id)).note == note
+        await desk.move(request.takeover_id, TakeoverState.ENDED)
+
+
 async def test_a_lost_receipt_is_asked_for_again(desk: FakeTakeovers, takeovers: TakeoverClient) -> None:
     """E1: the same request is the same takeover."""
     request = desk.request()
