@@ -8,12 +8,17 @@ from playwright.async_api import expect
 _FIRST = "tests/e2e/"
 """These share one stack of real parts: one process runs them all, from the start, while another does the rest."""
 
+_LONG = pytest.mark.timeout(300)
+"""Several of their waits may run out one after the other; the limit is for what hangs."""
 
 expect.set_options(timeout=30_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not item.nodeid.startswith(_FIRST))
+    for item in items:
+        if item.nodeid.startswith(_FIRST):
+            item.add_marker(_LONG)
 
 
 @pytest.hookimpl(optionalhook=True)

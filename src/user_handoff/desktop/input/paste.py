@@ -28,8 +28,8 @@ _PASTE_POLL = 0.01
 _LOOK_SECONDS, _LOOKED_SECONDS = 0.15, 0.03
 """How long a program has to look at a new clipboard of its own accord, and when it is done with that."""
 
-_PASTE_SECONDS, _TAKEN_SECONDS = 5.0, 0.15
-"""How long a window has to take what is pasted; and how long it must not have asked again."""
+_PASTE_SECONDS = 5.0
+"""How long a window has to take what is pasted."""
 
 
 class Paster:
@@ -108,8 +108,10 @@ class Paster:
     async def _until_taken(self, to_end: ToEnd, recheck: Check, pid: int | None, pressed: float) -> None:
         while (now := time.monotonic()) - pressed < _PASTE_SECONDS:
             asked = await to_end(partial(self._clipboard.requests, pid))
-            if asked.text > pressed and now - asked.any > _TAKEN_SECONDS:
+            if asked.is_taken(pressed, now):
                 return
             await asyncio.sleep(_PASTE_POLL)
             recheck()
+        if asked.text > pressed:
+            return  # it asks again and again
         raise make_error(ErrorCode.ACTION_FAILED, "The window that has the keyboard took nothing of it.")

@@ -15,6 +15,9 @@ from user_handoff.desktop.display.display import Display
 _ANSWER_SECONDS = 1.0
 """How long another program has to hand over what it put on the clipboard."""
 
+_QUIET_SECONDS, _PACE = 0.1, 3
+"""A program that took a text may ask once more, after a pause as long as it needed before: long where it is busy."""
+
 _TEXT_TARGETS = ("UTF8_STRING", "text/plain;charset=utf-8")
 
 
@@ -29,6 +32,18 @@ class Requests:
 
     text: float = 0.0
     any: float = 0.0
+
+    def is_taken(self, pressed: float, now: float) -> bool:
+        """Whether it has taken what was pasted, as it seems for the last time.
+
+        Chromium asks for a text once when Ctrl is pressed with a new clipboard, and once more for the paste itself.
+
+        Args:
+            pressed: When the keys were pressed, on the monotonic clock.
+            now: The same clock now.
+        """
+        quiet = max(_QUIET_SECONDS, _PACE * (self.text - pressed))
+        return self.text > pressed and now - self.any > quiet
 
 
 class Selection:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from user_handoff.desktop.display.display import Display
 from user_handoff.desktop.input.clipboard import Clipboard
+from user_handoff.desktop.input.selection import Requests
 from user_handoff.desktop.surfaces.x11_windows import X11Windows
 
 T = TypeVar("T")
@@ -17,8 +18,8 @@ _POLL = 0.01
 _LOOK_SECONDS, _LOOKED_SECONDS = 0.15, 0.03
 """How long a program has to look at a new clipboard of its own accord, and when it is done with that."""
 
-_TAKE_SECONDS, _TAKEN_SECONDS = 4.0, 0.1
-"""How long a window has to take what is pasted; and how long it must not have asked again."""
+_TAKE_SECONDS = 4.0
+"""How long a window has to take what is pasted."""
 
 
 class ViewClipboard:
@@ -48,7 +49,7 @@ class ViewClipboard:
         began = time.monotonic()
         while time.monotonic() - began < _LOOK_SECONDS:
             asked = await self._run(partial(self._asked, pid))
-            if asked[0] and time.monotonic() - asked[1] > _LOOKED_SECONDS:
+            if asked.text and time.monotonic() - asked.any > _LOOKED_SECONDS:
                 break
             await asyncio.sleep(_POLL)
         return pid
@@ -64,12 +65,13 @@ class ViewClipboard:
         Returns:
             False where it took nothing in time.
         """
+        asked = Requests()
         while may() and time.monotonic() - pressed < _TAKE_SECONDS:
-            text, last = await self._run(partial(self._asked, pid))
-            if text > pressed and time.monotonic() - last > _TAKEN_SECONDS:
+            asked = await self._run(partial(self._asked, pid))
+            if asked.is_taken(pressed, time.monotonic()):
                 return True
             await asyncio.sleep(_POLL)
-        return False
+        return asked.text > pressed and may()  # it asks again and again
 
     async def clear(self) -> None:
         """Leave the clipboard empty; whatever happens to a paste, nothing of it stays."""
@@ -91,11 +93,8 @@ class ViewClipboard:
         focused = self._windows.focused()
         return self._windows.pid_of(focused) if focused else None
 
-    def _asked(self, pid: int | None) -> tuple[float, float]:
-        if self._clipboard is None:
-            return 0.0, 0.0
-        asked = self._clipboard.requests(pid)
-        return asked.text, asked.any
+    def _asked(self, pid: int | None) -> Requests:
+        return Requests() if self._clipboard is None else self._clipboard.requests(pid)
 
     def _clear(self) -> None:
         if self._clipboard is not None:
