@@ -101,7 +101,22 @@ async def test_the_first_renewal_that_fails_ends_it(world: World, desk: Desk, en
     async with controlling(world, desk, environment) as process:
         lease = await renewed(desk)
         assert desk.leases is not None and desk.leases.end(lease)
-        _, err = await asyncio.wait_for(process.communicate(), SECONDS)
+        out, err = await asyncio.wait_for(process.communicate(), SECONDS)
     assert process.returncode == 1
-    assert b"Your control is over" in err
+    assert b"Your control is over" in err and b"You have it no more" in out
     assert (desk.lease, [call for call in desk.calls if Activities.RETURN_TAKEOVER in call]) == (None, [])
+
+
+async def test_where_nobody_can_tell_whether_it_stands_it_goes_back(
+    world: World, desk: Desk, environment: dict[str, str]
+) -> None:
+    """E2, E4: the desktop takes nothing from the person then, so the agent would wait until the deadline."""
+    async with controlling(world, desk, environment) as process:
+        assert desk.leases is not None and await renewed(desk) is not None
+        desk.leases.close()
+        for file in desk.leases.path.parent.glob(f"{desk.leases.path.name}*"):
+            file.write_bytes(b"no lease at all" * 300)
+        out, err = await asyncio.wait_for(process.communicate(), SECONDS)
+    assert process.returncode == 1
+    assert b"Your control is over" in err and b"Cancelled after" in out
+    assert desk.calls.count(f"{Activities.RETURN_TAKEOVER} cancelled") == 1

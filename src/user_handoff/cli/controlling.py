@@ -24,6 +24,7 @@ from user_handoff.desktop.lease.leases import Leases
 from user_handoff.desktop.serving import read_serving
 
 _LOOK_SECONDS: Final = 0.5
+_OVER_SECONDS: Final = 3.0
 _SUBJECT: Final = "desktop"
 
 Until = Callable[[TakeoverBegun], Awaitable[str]]
@@ -83,6 +84,7 @@ class _Session:
         self._client = client
         self._begun = begun
         self._leases = leases
+        self._failed: HandoffError | None = None
 
     async def run(self, until: Until, stop: asyncio.Event) -> TakeoverSummary:
         beating = asyncio.create_task(self._beat())
@@ -91,18 +93,22 @@ class _Session:
         stopped = asyncio.create_task(stop.wait())
         try:
             await asyncio.wait((words, beating, over, stopped), return_when=asyncio.FIRST_COMPLETED)
-            return await self._leave(words, stopped)
+            return await self._leave(words, stopped, over)
         finally:
             for task in (words, beating, over, stopped):
                 task.cancel()
             await asyncio.gather(words, beating, over, stopped, return_exceptions=True)
 
-    async def _leave(self, words: "asyncio.Future[str]", stopped: "asyncio.Task[object]") -> TakeoverSummary:
+    async def _leave(
+        self, words: "asyncio.Future[str]", stopped: "asyncio.Task[object]", over: "asyncio.Task[None]"
+    ) -> TakeoverSummary:
         takeover_id = self._begun.takeover_id
         if words.done():
             return await self._client.give_back(takeover_id, words.result())
-        if stopped.done():
+        # Where it cannot be known whether the lease stands, the desktop waits for the person to give it back.
+        if stopped.done() or (self._failed is not None and self._failed.code is not ErrorCode.LEASE_LOST):
             return await self._client.cancel(takeover_id)
+        await asyncio.wait((over,), timeout=_OVER_SECONDS)  # the desktop ends it in a moment
         return await self._client.takeover(takeover_id)
 
     async def _beat(self) -> None:
@@ -112,6 +118,7 @@ class _Session:
             try:
                 self._leases.renew_by_id(_SUBJECT, self._begun.lease_id)
             except HandoffError as error:
+                self._failed = error
                 print(plain(f"Your control is over: {error.what}"), file=sys.stderr, flush=True)  # noqa: T201
                 return
 
@@ -130,6 +137,8 @@ class _Session:
 
 def told(summary: TakeoverSummary) -> str:
     """What became of it, for whoever had it."""
+    if summary.state is TakeoverState.HELD:
+        return "You have it no more. Its agent waits until the desktop takes it back."
     seconds = f" after {summary.seconds:.0f} s" if summary.seconds is not None else ""
     changes = summary.changes
     parts = [f"{str(summary.how or summary.state).capitalize()}{seconds}. The agent has to look before it acts."]
