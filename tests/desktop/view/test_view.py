@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.desktop.view.raw import SHIFT, A, B, ask, viewing
 from tests.waiting import until
 from user_handoff.contract.errors import ErrorCode
 from user_handoff.desktop.desktop import Desktop
+from user_handoff.desktop.view.keys import CONTROL
 from user_handoff.desktop.view.rfb import key
 
 # --- what they can do ---
@@ -106,6 +108,35 @@ async def test_a_second_viewer_sees_and_acts_only_after_taking_control(stand: St
         await one.until_passed()
         await other.press(B)
         await stand.until("b")
+
+
+async def test_what_one_was_about_to_paste_is_not_pasted_by_the_next(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """E3: control is passed on while a text is on the clipboard, and whoever has it now pastes at once."""
+    one_view, other_view = viewing(stand.view, stand.handoff_id), viewing(stand.view, stand.handoff_id)
+    async with one_view as one, other_view as other:
+        await stand.enter(one)
+        for name in ("_LOOK_SECONDS", "_LOOKED_SECONDS"):
+            monkeypatch.setattr(f"user_handoff.desktop.view.clipboard.{name}", 60)
+        set_clipboard, offered = stand.view._clipboard._offer, threading.Event()
+
+        def offer(text: str) -> int | None:
+            pid = set_clipboard(text)
+            offered.set()
+            return pid
+
+        monkeypatch.setattr(stand.view._clipboard, "_offer", offer)
+        await one.tell(t="text", n=1, text="geheim-ü")
+        await until(offered.is_set)
+        typed = await stand.text()
+        await other.take(instead_of=(await other.heard("control", who="other"))["lease"])
+        for down in (True, False):
+            for keysym in (CONTROL, ord("v")):
+                await other.raw(key(keysym, down=down).data)
+        await one.heard("typed", n=1, ok=False)
+        await other.press(B)
+        await stand.until(f"{typed}b")
 
 
 async def test_another_hold_is_shown_only_while_nobody_acts(stand: Stand, desktop: Desktop) -> None:

@@ -23,7 +23,11 @@ _TAKE_SECONDS = 4.0
 
 
 class ViewClipboard:
-    """Offers a text to the window that has the keyboard, and takes it back."""
+    """Offers a text to the window that has the keyboard, and takes it back.
+
+    Attributes:
+        pasting: Held from before an offer until the clipboard is empty again: there is one for all viewers.
+    """
 
     def __init__(self, display: Display) -> None:
         """Prepare; nothing is opened before the first text.
@@ -34,10 +38,20 @@ class ViewClipboard:
         self._display = display
         self._windows = X11Windows(display)
         self._clipboard: Clipboard | None = None
+        self.pasting = asyncio.Lock()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="view-clipboard")
 
-    async def offer(self, text: str) -> int | None:
+    async def free(self) -> None:
+        """Wait until nothing of any viewer is on the clipboard: another's keys would paste it elsewhere."""
+        async with self.pasting:
+            pass
+
+    async def offer(self, text: str, may: Callable[[], bool]) -> int | None:
         """Offer it, and let programs that read every new clipboard read it: that is not yet the paste.
+
+        Args:
+            text: What is to be pasted.
+            may: As in `taken`.
 
         Returns:
             The process that has the keyboard; None where nobody can tell.
@@ -47,7 +61,7 @@ class ViewClipboard:
         """
         pid = await self._run(partial(self._offer, text))
         began = time.monotonic()
-        while time.monotonic() - began < _LOOK_SECONDS:
+        while may() and time.monotonic() - began < _LOOK_SECONDS:
             asked = await self._run(partial(self._asked, pid))
             if asked.text and time.monotonic() - asked.any > _LOOKED_SECONDS:
                 break

@@ -55,11 +55,11 @@ class Hands:
 
     async def pass_on(self, message: Message) -> None:
         """Send a key or a movement of the pointer; a key that the keyboard lacks is pasted as a text."""
-        self._stopped = False
+        await self._begin()
         if message.kind is Kind.KEY and not is_key(message.keysym):
             text = character(message.keysym) if message.down else None
             if text is not None:
-                await self.type(text)
+                await self._type(text)
             return
         if message.kind is Kind.KEY and not message.down and message.keysym not in self._keys:
             return  # it was never pressed, or is released already
@@ -71,7 +71,16 @@ class Hands:
         Returns:
             False where it was not, or not all of it, since there is no lease any more or nothing took the paste.
         """
+        await self._begin()
+        return await self._type(text)
+
+    async def _begin(self) -> None:
+        """Something new is done: under this lease, and after what another was about to paste is gone."""
         self._stopped = False
+        if self._may():
+            await self._clipboard.free()
+
+    async def _type(self, text: str) -> bool:
         self.let_go()
         for part in parts_of(text):
             if isinstance(part, Pasted):
@@ -153,10 +162,14 @@ class Hands:
             self._keys.pop(message.keysym, None)
 
     async def _paste(self, text: str) -> bool:
+        async with self._clipboard.pasting:
+            return await self._paste_alone(text)
+
+    async def _paste_alone(self, text: str) -> bool:
         if not self._goes_on():
             return self._drop()
         try:
-            pid = await self._clipboard.offer(text)
+            pid = await self._clipboard.offer(text, self._goes_on)
             pressed = time.monotonic()
             done = await self._press_paste()
             return done and await self._clipboard.taken(pid, pressed, self._goes_on)
