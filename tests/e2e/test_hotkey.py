@@ -18,7 +18,15 @@ from tests.e2e.stack import OWNER, Stack
 from user_handoff.cli.temporal import embedded_environment
 from user_handoff.client.takeovers import TakeoverClient
 from user_handoff.contract import computer as c
-from user_handoff.contract.browser import BrowserInfo, BrowserRequest, OpenBrowser, Snapshot, SnapshotRequest
+from user_handoff.contract.browser import (
+    BrowserInfo,
+    BrowserRequest,
+    EffectReceipt,
+    Navigate,
+    OpenBrowser,
+    Snapshot,
+    SnapshotRequest,
+)
 from user_handoff.contract.errors import ErrorCode
 from user_handoff.contract.failures import from_failure
 from user_handoff.contract.handoff import HandoffState
@@ -43,10 +51,10 @@ async def browser(stack: Stack) -> AsyncIterator[BrowserInfo]:
 
 
 @contextlib.asynccontextmanager
-async def hotkey(stack: Stack) -> AsyncIterator[Process]:
+async def hotkey(stack: Stack, *more: str) -> AsyncIterator[Process]:
     """`handoff hotkey` as a desk's session starts it."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-m", "user_handoff.cli.main", "hotkey", "--state", str(stack.state)),
+        *(sys.executable, "-P", "-m", "user_handoff.cli.main", "hotkey", "--state", str(stack.state), *more),
         stdout=PIPE,
         stderr=STDOUT,
         env=embedded_environment(stack.engine.address) | stack.display,
@@ -185,6 +193,46 @@ async def test_what_is_refused_is_told_and_the_next_press_counts(stack: Stack, b
         await press(stack)
         await says(desk, "Returned after")
     assert await how_it_ended(stack, browser, taken) is TakeoverEnd.RETURNED
+
+
+@contextlib.asynccontextmanager
+async def stuck(stack: Stack, browser: BrowserInfo) -> AsyncIterator[None]:
+    """The agent goes where nobody answers, and would wait there for a minute."""
+    asked = asyncio.Event()
+
+    async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        with contextlib.suppress(OSError):
+            await reader.read(-1)
+        writer.close()
+
+    server = await asyncio.start_server(never, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    going = Navigate(
+        browser_id=browser.browser_id, effect_id=new_id("e"), url=f"http://127.0.0.1:{port}/", timeout_seconds=60
+    )
+    effect = asyncio.create_task(stack.ask(Activities.NAVIGATE, going, EffectReceipt))
+    async with asyncio.timeout(30):
+        await asked.wait()
+    yield
+    with contextlib.suppress(ActivityFailureError):
+        await effect
+    server.close()
+
+
+async def test_an_agent_that_is_stuck_is_cut_off_where_that_is_wanted(stack: Stack) -> None:
+    """F1: without it the press is refused, and nothing is changed."""
+    async with opened(stack) as browser, stuck(stack, browser):
+        async with hotkey(stack) as desk:
+            await to_front(stack, browser)
+            await press(stack)
+            await says(desk, "[drain_timeout]")
+        async with hotkey(stack, "--preempt") as desk:
+            await press(stack)
+            taken = (await says(desk, "You have the browser")).split()[-1]
+            await press(stack)
+            await says(desk, "Returned after")
+        assert await how_it_ended(stack, browser, taken) is TakeoverEnd.RETURNED
 
 
 async def test_when_it_is_killed_its_lease_ends_and_the_agent_has_to_look(stack: Stack, browser: BrowserInfo) -> None:

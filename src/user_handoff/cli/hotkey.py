@@ -17,7 +17,7 @@ from user_handoff.cli.state_files import DESKTOP
 from user_handoff.cli.temporal import connect
 from user_handoff.client.takeovers import TakeoverClient
 from user_handoff.contract.errors import ErrorCode, HandoffError, make_error
-from user_handoff.contract.takeover import TakeoverBegun
+from user_handoff.contract.takeover import TakeoverBegun, TakeoverRequest
 from user_handoff.desktop.display.display import Display, desktop_id, real_display
 from user_handoff.desktop.host.launch import find_hosts
 from user_handoff.desktop.input.hotkey import Hotkey
@@ -36,6 +36,10 @@ def hotkey(
     keys: Annotated[
         str, typer.Option("--keys", metavar="KEYS", help="Modifiers (Ctrl, Alt, Super, Shift) and one key, with +.")
     ] = KEYS,
+    preempt: Annotated[
+        bool,
+        typer.Option("--preempt", help="Cut off what the agent does then, where it does not end by itself in 5 s."),
+    ] = False,
     display: options.DisplayName = None,
     state: options.State = None,
 ) -> None:
@@ -44,7 +48,7 @@ def hotkey(
     The browser is the one whose window has the focus, or the only one of the desktop. This stays in the foreground
     until Ctrl-C, which gives back what is taken. A takeover ends by itself 30 s after this command has died.
     """
-    raise typer.Exit(asyncio.run(_serve(options.state_folder(state), _display(display), keys)))
+    raise typer.Exit(asyncio.run(_serve(options.state_folder(state), _display(display), keys, preempt)))
 
 
 def _display(name: str | None) -> Display:
@@ -59,13 +63,14 @@ def _display(name: str | None) -> Display:
     )
 
 
-async def _serve(folder: Path, display: Display, keys: str) -> Exit:
+async def _serve(folder: Path, display: Display, keys: str, preempt: bool) -> Exit:
     async with until_signalled() as stop:
         with _presses(display, keys) as presses:
             typer.echo(f"{keys} takes the browser in front over, and gives it back. Ctrl-C ends this.")
             while await _pressed(presses, stop):
                 try:
-                    await _taken(folder, display, presses, keys, stop)
+                    browser_id = await asyncio.to_thread(browser_in_front, folder / DESKTOP, display)
+                    await _taken(folder, request_at_desk(folder, browser_id, preempt=preempt), presses, keys, stop)
                 except HandoffError as error:
                     presses.require()
                     show_error(error)
@@ -86,9 +91,8 @@ async def _pressed(presses: "_Presses", stop: asyncio.Event) -> bool:
         await asyncio.gather(press, stopped, return_exceptions=True)
 
 
-async def _taken(folder: Path, display: Display, presses: "_Presses", keys: str, stop: asyncio.Event) -> None:
-    """Take the browser in front over, until the next press gives it back."""
-    browser_id = await asyncio.to_thread(browser_in_front, folder / DESKTOP, display)
+async def _taken(folder: Path, request: TakeoverRequest, presses: "_Presses", keys: str, stop: asyncio.Event) -> None:
+    """Take a browser over, until the next press gives it back."""
 
     async def until_pressed(begun: TakeoverBegun) -> str:
         typer.echo(f"You have the browser, for {begun.expires_in_seconds:.0f} s at most: {begun.takeover_id}")
@@ -97,7 +101,7 @@ async def _taken(folder: Path, display: Display, presses: "_Presses", keys: str,
         return ""
 
     client = TakeoverClient(await connect(folder))
-    typer.echo(told(await control(client, folder, request_at_desk(folder, browser_id), until_pressed, stop)))
+    typer.echo(told(await control(client, folder, request, until_pressed, stop)))
 
 
 def browser_in_front(folder: Path, display: Display) -> str:
