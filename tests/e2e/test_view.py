@@ -80,11 +80,13 @@ async def elsewhere(stack: Stack, chromium: Browser, **options: Any) -> AsyncIte
     """A held browser on a page with a text field, and the person's page of it."""
     async with Notes().serving() as notes:
         request, _ = await stack.begin({"url": notes.url})
-        link = await issue_link(stack.handoffs, str(stack.server.facts()["gateway_url"]), request.handoff_id)
-        async with person(chromium, link, **(options or DESK)) as page:
-            yield Elsewhere(stack, page, notes, request.handoff_id, link)
         browser_id = Association.parse(request.handoff_id).browser_id
-        await stack.ask(Activities.CLOSE_BROWSER, BrowserRequest(browser_id=browser_id), type(None))
+        try:
+            link = await issue_link(stack.handoffs, str(stack.server.facts()["gateway_url"]), request.handoff_id)
+            async with person(chromium, link, **(options or DESK)) as page:
+                yield Elsewhere(stack, page, notes, request.handoff_id, link)
+        finally:
+            await stack.ask(Activities.CLOSE_BROWSER, BrowserRequest(browser_id=browser_id), type(None))
 
 
 async def test_exactly_what_is_typed_arrives_and_done_ends_the_view(stack: Stack, chromium: Browser) -> None:
