@@ -37,6 +37,7 @@ class Stage:
     state: HandoffState = HandoffState.HELD
     answer: str | None = None
     refuses: HandoffError | None = None
+    answers: asyncio.Event | None = None
     told: list[Any] = field(default_factory=list)
     tickets: list[str] = field(default_factory=list)
     asked: list[tuple[str, AdmitViewer]] = field(default_factory=list)
@@ -46,6 +47,8 @@ class Stage:
     async def sits(self, request: Any, token: str, tab: str) -> Any:
         assert token == TOKEN
         self.tabs.append(tab)
+        if self.answers is not None:
+            await self.answers.wait()
         if self.refuses is not None:
             raise self.refuses
         summary = {"handoff_id": "handoff/b/s/m", "state": self.state, "answer": self.answer, "queue": "desktop.c.d"}
@@ -170,6 +173,22 @@ async def test_while_temporal_does_not_answer_nothing_is_renewed_and_nobody_gets
         stage.refuses = None
         await page.send('{"t": "beat"}')
         await until(lambda: RENEW in stage.told)
+
+
+async def test_who_wants_no_control_any_more_does_not_get_it_late(stage: Stage) -> None:
+    """E3: nothing gives control to anybody by itself."""
+    async with stage.page() as page:
+        await until(lambda: stage.desktops)
+        stage.answers = asyncio.Event()
+        await page.send('{"t": "control", "want": true}')
+        await page.send('{"t": "control", "want": false}')
+        await until(lambda: stage.told == [{"t": "control", "want": False}])
+        stage.answers.set()
+        await page.send('{"t": "beat"}')
+        await until(lambda: RENEW in stage.told)
+        assert {"t": "control", "want": True} not in stage.told
+        await page.send('{"t": "control", "want": true}')
+        await until(lambda: {"t": "control", "want": True} in stage.told)
 
 
 @pytest.mark.parametrize("code", [ErrorCode.LINK_UNKNOWN, ErrorCode.LINK_TAKEN, ErrorCode.UNKNOWN_HANDOFF])

@@ -123,6 +123,9 @@ class Passing:
             if self._asking is None or self._asking.done():
                 self._asking = asyncio.create_task(self._ask_for_control(text))
         elif kind == "control":
+            if self._asking is not None:
+                self._asking.cancel()  # they want it no more: it does not come to them afterwards
+                self._asking = None
             await self._desktop.send(text)
         else:
             return False
