@@ -1,13 +1,13 @@
 """Somebody at the desk has a browser: how it is taken over, its lease renewed, and given back. Commands share it."""
 
 import asyncio
-import getpass
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
 from user_handoff.cli.exits import plain
+from user_handoff.cli.people import this_user
 from user_handoff.cli.state_files import DESKTOP
 from user_handoff.client.takeovers import TakeoverClient
 from user_handoff.contract.errors import ErrorCode, HandoffError
@@ -47,7 +47,7 @@ def request_at_desk(
         desktop_id=serving.desktop_id,
         queue=desktop_queue(serving.client_id, serving.desktop_id),
         role="desk",
-        by=getpass.getuser(),
+        by=this_user(),
         why=why,
         seconds=seconds,
         preempt=preempt,

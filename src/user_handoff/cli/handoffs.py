@@ -1,6 +1,5 @@
 """The commands of an operator: list, show, reply, link, finish and close."""
 
-import getpass
 from typing import Annotated
 
 import typer
@@ -9,6 +8,7 @@ from user_handoff.cli import options, tables
 from user_handoff.cli.asking import ask, gateway_url
 from user_handoff.cli.completing import HandoffId
 from user_handoff.cli.exits import Exit, print_json
+from user_handoff.cli.people import this_user
 from user_handoff.client import HandoffClient
 from user_handoff.contract.base import Model
 from user_handoff.contract.errors import ErrorCode, make_error
@@ -68,7 +68,7 @@ def reply(
 
     Where another answer stands it is told, and the exit code is 3.
     """
-    words = _words(answer, note, by or getpass.getuser())
+    words = _words(answer, note, by or this_user())
     receipt = ask(state, lambda client: client.reply(handoff_id, words, new_id("r")))
     first = "Recorded" if receipt.accepted else "An earlier answer stands"
     more = f"`handoff watch {handoff_id}` tells how it goes on."

@@ -1,5 +1,6 @@
-"""How people sign in at the gateway, as the environment and the state folder say."""
+"""How people sign in at the gateway, as the environment and the state folder say, and who runs a command."""
 
+import getpass
 import os
 import secrets
 from pathlib import Path
@@ -15,6 +16,14 @@ _OIDC: Final = {
     "client_id": "HANDOFF_OIDC_CLIENT_ID",
     "client_secret": "HANDOFF_OIDC_CLIENT_SECRET",
 }
+
+
+def this_user() -> str:
+    """Who runs this command: by name, or by number where this system has no name for it, as in many containers."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
 
 
 def sign_in_settings(state: Path) -> dict[str, Any]:
