@@ -18,10 +18,16 @@ Cursor = Annotated[
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many rows at most. A page may have fewer.")]
 
 
+class _Described(Model):
+    """For fields that bring their descriptions along: to look for them in the source takes long."""
+
+    model_config = ConfigDict(use_attribute_docstrings=False)
+
+
 def _without(model: type[Model], name: str, *left_out: str) -> type[Model]:
     """A closed model with the same fields but some."""
     fields: dict[str, Any] = {n: (f.annotation, f) for n, f in model.model_fields.items() if n not in left_out}
-    return create_model(name, __base__=Model, __doc__=model.__doc__, **fields)
+    return create_model(name, __base__=_Described, __doc__=model.__doc__, **fields)
 
 
 # --- what is sent ---
