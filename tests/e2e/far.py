@@ -39,6 +39,12 @@ class Far:
         """The desktop's own truth."""
         return Ledger(self.stack.state / "desktop" / f"{self.stack.runner.facts()['desktop_id']}.ledger.db")
 
+    def mend(self) -> None:
+        """Lose nothing any more."""
+        for wire in (self.server, self.runner, self.caller):
+            if wire.mute or wire.deaf:
+                wire.drop()
+
     def phase(self, handoff_id: str) -> str:
         """Where a hold stands on its desktop."""
         with contextlib.closing(self.ledger) as ledger:
@@ -87,11 +93,14 @@ class Four:
     @contextlib.asynccontextmanager
     async def open(cls, far: Far) -> AsyncIterator["Four"]:
         asked = await asyncio.gather(*(far.stack.request(finish_on_reply=n == 1) for n in range(4)))
-        begun = await asyncio.gather(*(far.stack.handoffs.begin(request) for request in asked[1:]))
-        yield cls(far, asked, begun)
-        closing = (b.BrowserRequest(browser_id=request.browser_id) for request in asked)
-        asks = (far.stack.ask(Activities.CLOSE_BROWSER, browser, type(None)) for browser in closing)
-        await asyncio.gather(*asks, return_exceptions=True)  # one of them is closed
+        try:
+            begun = await asyncio.gather(*(far.stack.handoffs.begin(request) for request in asked[1:]))
+            yield cls(far, asked, begun)
+        finally:
+            far.mend()
+            closing = (b.BrowserRequest(browser_id=request.browser_id) for request in asked)
+            asks = (far.stack.ask(Activities.CLOSE_BROWSER, browser, type(None)) for browser in closing)
+            await asyncio.gather(*asks, return_exceptions=True)  # one of them is closed
 
     @property
     def ids(self) -> list[str]:
