@@ -87,9 +87,8 @@ class Curtain:
 
     def look(self) -> None:
         """See what holds at this moment, whatever has been told so far."""
-        self._x.sync()
+        self.focused = self._is_focus_ours()  # behind its answer there is nothing that has happened before
         self.take_in()
-        self.focused = self._is_focus_ours()
 
     def take_in(self) -> None:
         """Take in what has changed, and put everything where it belongs."""
