@@ -1,5 +1,7 @@
 """Control changes hands by an explicit act alone."""
 
+import contextlib
+
 from Xlib import X
 
 from examples.portal import Portal
@@ -8,6 +10,7 @@ from tests.desktop.takeover.support import Taker
 from tests.waiting import until
 from user_handoff.desktop.desktop import Desktop
 from user_handoff.desktop.display.connection import connection
+from user_handoff.desktop.surfaces.x11_windows import X11Windows
 
 IN_PROMPT, IN_DIALOG = (400, 140), (700, 140)
 """Where Chromium shows a prompt, and beside that a dialog; the page is dark there, or becomes so behind them."""
@@ -26,6 +29,10 @@ async def test_a_prompt_a_dialog_and_a_navigation_change_nothing(agent: Agent, p
     ledger = desktop.holds._ledger
     page = desktop.browsers.get(agent.browser_id).page(None).page
     before = ledger.epoch()
+    await page.bring_to_front()  # the windows of others are on this desktop too
+    pid = (await agent.info()).pid
+    with contextlib.closing(X11Windows(desktop.display)) as windows:
+        await until(lambda: (focused := windows.focused()) and windows.pid_of(focused) == pid)
     await until(lambda: not is_white(desktop, IN_PROMPT) and not is_white(desktop, IN_DIALOG))
     await page.evaluate("navigator.geolocation.getCurrentPosition(() => {}, () => {})")
     await until(lambda: is_white(desktop, IN_PROMPT))

@@ -9,7 +9,7 @@ from user_handoff.desktop.snapshots.bindings import Bound, bind
 from user_handoff.desktop.snapshots.locate import locate
 from user_handoff.desktop.snapshots.redact import bound as cut
 from user_handoff.desktop.snapshots.redact import plain_keys, scrub_tree, withhold
-from user_handoff.desktop.snapshots.values import read_values
+from user_handoff.desktop.snapshots.values import read_fields, read_values
 
 _SNAPSHOT_SECONDS = 15.0
 
@@ -37,7 +37,8 @@ async def look_at(page: ManagedPage, request: SnapshotRequest, *, typing: bool) 
     Args:
         page: The page.
         request: Which part of it, and how much.
-        typing: Somebody may be typing all the while: what is in the fields is read afterwards, too.
+        typing: Somebody may be typing all the while: what is in the fields is read afterwards, too, as it is where the
+            page may still be filling up.
 
     Raises:
         Gone: `page_gone`.
@@ -47,13 +48,14 @@ async def look_at(page: ManagedPage, request: SnapshotRequest, *, typing: bool) 
     # what is asked first is answered first: a document that is left in between makes all of its ids stale
     document, before, raw = await asyncio.gather(
         page.document(),
-        page.bounded(read_values(page.page, page.secrets)),
+        page.bounded(read_fields(page.page, page.secrets)),
         page.bounded(_raw(page, request), _SNAPSHOT_SECONDS),
     )
-    after = await page.bounded(read_values(page.page, page.secrets)) if typing else set()
+    again = typing or before.may_have_grown(page.page)
+    after = await page.bounded(read_values(page.page, page.secrets)) if again else set()
     named, ids = bind(plain_keys(raw), document)
     held_back, values = withhold(named)
-    values |= before | after | set(page.secrets)
+    values |= before.values | after | set(page.secrets)
     text, truncated = cut(scrub_tree(held_back, values), request.max_bytes)
     return Look(text, truncated, ids, values)
 

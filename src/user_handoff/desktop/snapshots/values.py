@@ -5,6 +5,7 @@ import json
 import re
 from collections import OrderedDict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -16,6 +17,9 @@ _TELLING: Final = (
     r"token|cvc|cvv|csc|card.?num|iban|ssn|(?:^|[^a-z])(?:pin|tan|code|cc)(?:[^a-z]|$)"
 )
 _NAMED_SECRET: Final = re.compile(_TELLING, re.IGNORECASE)
+
+_FILLING_MILLISECONDS: Final = 3000
+"""For so long at least a document may go on to fill up, also where it says that it is complete."""
 
 _READ: Final = f"""() => {{
   const labels = new Set(["button", "submit", "reset", "image", "checkbox", "radio", "hidden", "file"])
@@ -36,7 +40,7 @@ _READ: Final = f"""() => {{
   }}
   look(document)
   if (document.designMode === "on" && document.body) texts(document.body)
-  return found
+  return [found, document.readyState !== "complete" || performance.now() < {_FILLING_MILLISECONDS}]
 }}"""
 
 _FRAME_SECONDS = 5.0
@@ -102,7 +106,31 @@ def _leaves(name: str, value: Any) -> Iterable[tuple[str, str]]:
         yield name, str(value)
 
 
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What is in the fields of a page.
+
+    Attributes:
+        values: It.
+        filling: A document of it was still on its way, or had just come: there may be more a moment later.
+        frames: Which documents it was read from.
+    """
+
+    values: set[str]
+    filling: bool
+    frames: list[tuple[Frame, str]]
+
+    def may_have_grown(self, page: Page) -> bool:
+        """Whether the page may have shown fields since that are not among these."""
+        return self.filling or self.frames != _frames(page)
+
+
 async def read_values(page: Page, secrets: Secrets) -> set[str]:
+    """See `read_fields`."""
+    return (await read_fields(page, secrets)).values
+
+
+async def read_fields(page: Page, secrets: Secrets) -> Fields:
     """Everything that is in the fields of a page and of the frames in it, whatever role they claim.
 
     Args:
@@ -113,19 +141,25 @@ async def read_values(page: Page, secrets: Secrets) -> set[str]:
         TimeoutError: A frame does not answer.
     """
     values: set[str] = set()
-    for found in await asyncio.gather(*(_of_frame(frame) for frame in page.frames)):
+    frames, filling = _frames(page), False
+    for found, fills in await asyncio.gather(*(_of_frame(frame) for frame, _ in frames)):
         values |= {value for value, _ in found if len(value.strip()) >= _SHORTEST}
         secrets.add(value for value, secret in found if secret)
-    return values
+        filling = filling or fills
+    return Fields(values, filling, frames)
 
 
-async def _of_frame(frame: Frame) -> list[tuple[str, bool]]:
+def _frames(page: Page) -> list[tuple[Frame, str]]:
+    return [(frame, frame.url) for frame in page.frames]
+
+
+async def _of_frame(frame: Frame) -> tuple[list[tuple[str, bool]], bool]:
     for _ in range(_ATTEMPTS):
         try:
-            found = await asyncio.wait_for(frame.evaluate(_READ), _FRAME_SECONDS)
+            found, filling = await asyncio.wait_for(frame.evaluate(_READ), _FRAME_SECONDS)
         except PlaywrightError:
             if frame.is_detached() or frame.page.is_closed():
-                return []  # what was in it is not in the snapshot either
+                return [], True  # what was in it is not in the snapshot either
             continue  # it is on its way to another document
-        return [(str(value), bool(secret)) for value, secret in found]
+        return [(str(value), bool(secret)) for value, secret in found], bool(filling)
     raise TimeoutError
