@@ -5,12 +5,16 @@ from collections.abc import Iterable
 
 from playwright.async_api import Locator
 
+from user_handoff.contract.errors import ErrorCode, make_error
 from user_handoff.desktop.browser.pages import ManagedPage
 from user_handoff.desktop.snapshots.closed import styled
 from user_handoff.desktop.snapshots.echoes import compact_of, grouped_pattern
-from user_handoff.desktop.snapshots.values import read_values
+from user_handoff.desktop.snapshots.values import read_fields
 
 _SECONDS = 15.0
+_ATTEMPTS = 3
+"""So many pictures are taken of a page that fills up meanwhile, each with what is known by then covered."""
+
 _MOST = 400
 """So many values are looked for in a page's text; the longest, where there are more."""
 
@@ -41,12 +45,30 @@ async def picture_of(page: ManagedPage) -> bytes:
 
     Raises:
         Gone: `page_gone`.
-        Refused: `action_timeout`: the page does not answer.
+        Refused: `action_timeout`: the page does not answer, or its fields do not come to rest.
     """
-    values = {*await page.bounded(read_values(page.page, page.secrets)), *page.secrets}
+    fields = await page.bounded(read_fields(page.page, page.secrets))
+    values = {*fields.values, *page.secrets}
+    for _ in range(_ATTEMPTS):
+        picture = await page.bounded(_taken(page, _covered(page, values)), _SECONDS + 1)
+        if not fields.may_have_grown(page.page):
+            return picture
+        fields = await page.bounded(read_fields(page.page, page.secrets))
+        if fields.values <= values:
+            return picture
+        values |= fields.values
+    raise make_error(
+        ErrorCode.ACTION_TIMEOUT,
+        f"The page's fields changed during each of {_ATTEMPTS} pictures.",
+        holds="Nothing was changed, and no picture is kept.",
+        do_next="Take the picture again in a moment.",
+        page_id=page.page_id,
+    )
+
+
+def _covered(page: ManagedPage, values: set[str]) -> list[Locator]:
     echoes = _any_of(values)
-    mask = [frame.get_by_text(echoes) for frame in page.page.frames] if echoes else []
-    return await page.bounded(_taken(page, mask), _SECONDS + 1)
+    return [frame.get_by_text(echoes) for frame in page.page.frames] if echoes else []
 
 
 async def _taken(page: ManagedPage, mask: list[Locator]) -> bytes:
