@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from examples.keyboard import Hands
-from examples.portal import CONTROL_HEADER, Portal
+from examples.portal import CONTROL_HEADER, Portal, is_beside
 
 Behaviour = Literal["sign-in", "wrong-password", "wrong-code", "only-type", "decline", "keys"]
 BEHAVIOURS: tuple[Behaviour, ...] = ("sign-in", "wrong-password", "wrong-code", "only-type", "decline", "keys")
@@ -96,7 +96,7 @@ class Person:
             left, down = ((0.5, 0.97), (0.04, 0.7), (0.94, 0.6), (0.04, 0.95))[attempt % 4]
             self._hands.click(place.x + int(place.width * left), place.y + int(place.height * down))
             # until the page has the click, keys go to the browser's own parts
-            if self._wait_briefly(lambda state, n=seen: _is_beside(state["focus"], n)):  # type: ignore[misc]
+            if self._wait_briefly(lambda state, n=seen: is_beside(state, n)):  # type: ignore[misc]
                 self._hands.press("Tab")
                 if self._wait_briefly(lambda state: state["focus"]["field"] == field):
                     return
@@ -123,11 +123,6 @@ class Person:
         with urllib.request.urlopen(request, timeout=5) as answer:
             state: dict[str, Any] = json.load(answer)
         return state
-
-
-def _is_beside(focus: Mapping[str, Any], count: int) -> bool:
-    """Whether the page was clicked beside its fields since the focus had moved so many times."""
-    return focus["count"] > count and focus["field"] is None
 
 
 async def act(

@@ -10,7 +10,7 @@ import io
 import secrets
 import socket
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from typing import Any, Literal
 
 import uvicorn
@@ -25,6 +25,17 @@ Stage = Literal["out", "code", "in"]
 CONTROL_HEADER = "X-Control-Key"
 _SYMBOLS = "!@#$%^*()-_=+[]{};:,.?/|~"
 _LETTERS = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+
+
+def is_beside(state: Mapping[str, Any], count: int) -> bool:
+    """Whether the page was clicked beside its fields since the focus had moved so many times.
+
+    Args:
+        state: What `Portal.state` or ``GET /control/state`` told.
+        count: `state["focus"]["count"]` of before.
+    """
+    focus = state["focus"]
+    return focus["count"] > count and focus["field"] is None
 
 
 class _Server(uvicorn.Server):

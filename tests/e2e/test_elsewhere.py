@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from examples.portal import Portal
+from examples.portal import is_beside
 from tests.e2e.stack import Stack, secrets_left
 from tests.e2e.test_view import DESK
 from tests.gateway.browsing import person, running_chromium
@@ -49,7 +49,7 @@ async def sign_in(page: Page, stack: Stack) -> None:
     for left in (0.5, 0.04, 0.94):
         seen = portal.state()["focus"]["count"]
         await click_at(page, left, 0.95)
-        await until(partial(_is_beside, portal, seen))
+        await portal.wait_for(partial(is_beside, count=seen))
         await page.keyboard.press("Tab")
         await until(lambda: portal.state()["focus"]["field"])
         if portal.state()["focus"]["field"] == "username":
@@ -63,11 +63,6 @@ async def sign_in(page: Page, stack: Stack) -> None:
     await page.keyboard.type(portal.code)
     await page.keyboard.press("Enter")
     await portal.wait_for(lambda state: state["stage"] == "in")
-
-
-def _is_beside(portal: Portal, count: int) -> bool:
-    focus = portal.state()["focus"]
-    return focus["count"] > count and focus["field"] is None
 
 
 async def ended(stack: Stack, handoff_id: str) -> Summary:
