@@ -155,6 +155,20 @@ async def test_before_any_look_no_title_says_what_is_in_the_fields(desktop: Desk
         await agent.close()
 
 
+async def test_the_window_of_a_page_without_a_title_does_not_say_its_query(
+    fresh: Agent, desktop: Desktop, vault: Vault
+) -> None:
+    """B7: Chromium titles it by the page's address then."""
+    where = f"{vault.url}/untitled"
+    await fresh.go(f"{where}?session={vault.planted['query']}#at={vault.planted['fragment']}")
+    pid = desktop.browsers.pid_of(fresh.browser_id)
+
+    async def titles() -> list[str]:
+        return [w.title for w in await windows(desktop) if w.pid == pid and w.title.endswith("/untitled")]
+
+    assert set(await until(titles)) == {where.removeprefix("http://")}
+
+
 async def test_the_windows_of_a_browser_that_does_not_answer_have_no_title(fresh: Agent, desktop: Desktop) -> None:
     """Fail closed: a dialog is open, or its script is busy."""
     page = page_of(fresh)

@@ -1,6 +1,7 @@
-"""The titles of native windows, without what is in the fields of the pages that they show."""
+"""The titles of native windows, without what is in the fields of their pages, or in the addresses of these."""
 
 import asyncio
+import re
 from collections.abc import Iterable
 
 from playwright.async_api import Error as PlaywrightError
@@ -10,10 +11,15 @@ from user_handoff.desktop.browser.managed import ManagedBrowser
 from user_handoff.desktop.snapshots.redact import scrub
 
 _SECONDS = 0.5
+_LENGTH = 200
+_ADDRESS = re.compile(r"((?:[a-z][a-z0-9+.-]*:)*(?://)?[^\s/?#]+/[^?#]*)[?#]", re.IGNORECASE)
+_CONTENT = re.compile(r"((?:view-source:)?(?:data|javascript|blob|filesystem):)\S", re.IGNORECASE)
 
 
 async def told(windows: Iterable[WindowInfo], browsers: Iterable[ManagedBrowser]) -> tuple[WindowInfo, ...]:
     """The same windows; where a browser does not say what is in its fields, the titles of its windows are withheld.
+
+    A browser titles the window of a page by its address for as long as the page has no title of its own.
 
     Args:
         windows: As the display knows them.
@@ -21,14 +27,26 @@ async def told(windows: Iterable[WindowInfo], browsers: Iterable[ManagedBrowser]
     """
     browsers = tuple(browsers)
     values = await asyncio.gather(*(_values(browser) for browser in browsers))
-    known = {browser.record.browser.pid: found for browser, found in zip(browsers, values, strict=True)}
-    return tuple(_told(window, known[window.pid]) if window.pid in known else window for window in windows)
+    known: dict[int | None, set[str] | None] = {
+        browser.record.browser.pid: found for browser, found in zip(browsers, values, strict=True)
+    }
+    return tuple(_told(window, known.get(window.pid, set())) for window in windows)
+
+
+def without_address(title: str) -> str:
+    """A title; of one that is an address, what comes before query and fragment, and nothing after these.
+
+    A query in a title may have spaces: where it ends is not known.
+    """
+    match = _CONTENT.match(title) or _ADDRESS.match(title)
+    return match[1] if match else title
 
 
 def _told(window: WindowInfo, values: set[str] | None) -> WindowInfo:
     if values is None:
         return window.model_copy(update={"title": "", "title_withheld": True})
-    return window.model_copy(update={"title": scrub(window.title, values)})
+    # cut last: half of a value is not found
+    return window.model_copy(update={"title": scrub(without_address(window.title), values)[:_LENGTH]})
 
 
 async def _values(browser: ManagedBrowser) -> set[str] | None:
