@@ -16,6 +16,18 @@ TICKET_SECONDS = 15.0
 TICKET_HEADER = "X-Handoff-Ticket"
 """The header in which a gateway shows the ticket to the desktop. It appears in no address, and so in no log."""
 
+PAGE_HEADER = "X-Handoff-Page"
+"""The header in which a gateway announces that it hands over a page's own connection, and under which key."""
+
+PAGES_SOCKET = "page"
+"""The socket of a desktop on which such a connection comes, beside the one of its view."""
+
+TAKEN = b"1"
+"""What the desktop answers there once the connection is its own."""
+
+ENDED = 4410
+"""The code with which a page's WebSocket is closed when a view is over; the reason says why."""
+
 
 class AdmitViewer(Model):
     """Let one viewer in. The ticket itself stays with the gateway: only its hash comes along."""

@@ -10,6 +10,7 @@ from user_handoff.contract.errors import ErrorCode, HandoffError
 from user_handoff.contract.locking import LockUi, UiLocked
 from user_handoff.desktop import doors
 from user_handoff.desktop.handoff import refusals
+from user_handoff.desktop.handoff.records import Phase
 from user_handoff.desktop.handoff.watching import watch_hold
 from user_handoff.desktop.parts import Parts
 
@@ -22,6 +23,7 @@ class Handing(Parts):
 
         Raises:
             Gone: `unknown_browser`.
+            Held: `browser_held`: a `CloseBrowser` leaves a hold alone.
         """
         try:
             browser = self.browsers.get(request.browser_id)
@@ -29,7 +31,14 @@ class Handing(Parts):
             if getattr(error, "code", None) is ErrorCode.BROWSER_GONE:
                 return
             raise
+        if isinstance(request, b.CloseBrowser) and request.unless_held:
+            self._refuse_where_held(browser.browser_id)
         await self.browsers.close(browser)
+
+    def _refuse_where_held(self, browser_id: str) -> None:
+        hold = self.holds.active(browser_id)
+        if hold is not None and hold.phase is not Phase.RECOVERING:
+            raise refusals.has_browser(hold)
 
     # --- the handoff ---
 

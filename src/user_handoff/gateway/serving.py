@@ -36,12 +36,19 @@ class _WebSockets(WebSocketsSansIOProtocol):
     """A page's WebSocket; to the live view also a `Wire`."""
 
     take: Take | None = None
+    _heard: bool = False
+    """Whether the page has said anything yet."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # It would write the path of each connection to its log.
         self.logger = self.conn.logger = SILENT
         self.app_state = {**self.app_state, PAGE_WIRE: self}
+
+    def data_received(self, data: bytes) -> None:
+        """The first is the request."""
+        self._heard = self.handshake_initiated
+        super().data_received(data)
 
     def handle_bytes(self, event: Frame) -> None:
         """Have it taken at this moment, where nothing older waits."""
@@ -59,6 +66,31 @@ class _WebSockets(WebSocketsSansIOProtocol):
             return False
         self.transport.write(b"".join(self.conn.data_to_send()))
         return True
+
+    @property
+    def can_be_lent(self) -> bool:
+        """As in `Wire`."""
+        return self.scheme == "ws"
+
+    def lend(self) -> socket.socket | None:
+        """As in `Wire`."""
+        waits = self._heard or self.transport.get_write_buffer_size() or not self.queue.empty()
+        if waits or self.close_sent or self.transport.is_closing():
+            return None
+        try:
+            lent: socket.socket = self.transport.get_extra_info("socket").dup()
+        except OSError:  # no handle is free
+            return None
+        self.transport.pause_reading()
+        self.stop_keepalive()
+        self.close_sent = True  # whoever has said goodbye says nothing more, not even at a shutdown
+        return lent
+
+    def take_back(self) -> None:
+        """As in `Wire`."""
+        self.close_sent = self.transport.is_closing()
+        self.transport.resume_reading()
+        self.start_keepalive()
 
 
 async def serve(

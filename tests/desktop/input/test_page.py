@@ -61,11 +61,15 @@ async def _clipboard_is(hands: Hands, text: str) -> bool:
 
 
 async def test_a_page_sees_the_wheel_turn(page: Page, hands: Hands) -> None:
+    """By notches: how far it scrolls by one, and from where while it still glides, is the browser's business."""
+    await page.evaluate("turned = 0; addEventListener('wheel', e => { turned -= e.wheelDelta / 120 }, {passive: true})")
     where = await place(page, 100, 300)
     await hands.act(c.Scroll(**where, down=12))
+    await until(lambda: page.evaluate("turned"), wanted=lambda turned: turned == 12)
     await until(lambda: page.evaluate("scrollY > 500"))
     await hands.act(c.Scroll(**where, down=-12))
-    await until(lambda: page.evaluate("scrollY === 0"))
+    await until(lambda: page.evaluate("turned"), wanted=lambda turned: turned == 0)
+    await until(lambda: page.evaluate("scrollY < 500"))
 
 
 async def test_a_page_sees_a_drag_from_place_to_place(page: Page, hands: Hands) -> None:

@@ -121,7 +121,7 @@ async def test_who_must_go_gets_no_control_any_more(
     async with viewing(stand.view, stand.handoff_id) as viewer:
         await until(lambda: viewer.picture > 1000)
         (old,), show = stand.view._viewings, stand.view._stage.show
-        old._socket = _Deaf(old._socket)
+        old._words._send = _never
         asked, take = [], stand.view.control.take
 
         def noting(holder: Any, instead_of: str | None = None) -> Any:
@@ -134,7 +134,7 @@ async def test_who_must_go_gets_no_control_any_more(
             await show(pid)
 
         for _ in range(3):
-            old.tell({"t": "pong"})
+            old._words.tell({"t": "pong"})
         monkeypatch.setattr(stand.view._stage, "show", acting)
         monkeypatch.setattr(stand.view.control, "take", noting)
         async with viewing(stand.view, other.handoff_id) as second:
@@ -187,22 +187,6 @@ async def _send(viewer: RawViewer, count: int) -> None:
         await viewer.raw(part * 6_000)
 
 
-class _Deaf:
+async def _never(text: str) -> None:
     """A page that takes no words: those that were said last wait for it."""
-
-    def __init__(self, socket: Any) -> None:
-        self._socket = socket
-
-    async def send(self, data: bytes | str) -> None:
-        if isinstance(data, str):
-            await asyncio.Event().wait()
-        await self._socket.send(data)
-
-    def send_at_once(self, data: bytes) -> bool:
-        return bool(self._socket.send_at_once(data))
-
-    def __aiter__(self) -> Any:
-        return self._socket.__aiter__()
-
-    async def close(self, code: int = 1000, reason: str = "") -> None:
-        await self._socket.close(code, reason)
+    await asyncio.Event().wait()

@@ -2,10 +2,7 @@
 
 import asyncio
 import contextlib
-import os
-import signal
 import time
-from collections.abc import Iterator
 
 import pytest
 from websockets.exceptions import ConnectionClosed
@@ -13,9 +10,9 @@ from websockets.exceptions import ConnectionClosed
 from tests.desktop.support import Agent
 from tests.desktop.view.conftest import Stand
 from tests.desktop.view.raw import SHIFT, A, B, viewing
+from tests.desktop.view.stopping import standing_still
 from tests.waiting import until
 from user_handoff.desktop.desktop import Desktop
-from user_handoff.desktop.display.record import read_record
 from user_handoff.desktop.handoff.records import Phase
 from user_handoff.desktop.view.rfb import pointer
 
@@ -33,6 +30,40 @@ async def test_a_lost_viewer_loses_control_and_the_hold_stays(stand: Stand) -> N
         await until(lambda: stand.view.control.lease is None)
     await until(lambda: not stand.mask())
     assert stand.hold().phase is Phase.HELD
+
+
+async def test_a_page_of_which_nothing_is_heard_loses_control_and_what_it_did_does_not_come_late(stand: Stand) -> None:
+    """K02: a cable that is pulled says nothing, and all that was sent meanwhile comes when it is in again."""
+    async with viewing(stand.view, stand.handoff_id) as viewer:
+        await stand.enter(viewer)
+        await viewer.tell(t="ping", n=1)
+        x, y = await stand.where(100, 260)
+        await viewer.raw(pointer(1, x, y).data)
+        await viewer.hold_down(SHIFT)
+        await viewer.until_passed()
+        await until(lambda: stand.view.control.lease is None, 6)
+        await viewer.heard("control", who="nobody", why="silent")
+        await until(lambda: not stand.mask())
+        await viewer.press(A)
+        await viewer.until_passed()
+        await viewer.take()
+        await viewer.press(B)
+        await stand.until("b")
+    assert stand.hold().phase is Phase.HELD
+
+
+async def test_a_page_that_is_heard_keeps_control(stand: Stand) -> None:
+    """E3: whether it types or not."""
+    async with viewing(stand.view, stand.handoff_id) as viewer:
+        await stand.enter(viewer)
+        began = time.monotonic()
+        number = 1
+        while time.monotonic() < began + 4:  # longer than anybody may be silent
+            await viewer.tell(t="ping", n=number)
+            await viewer.heard("pong", n=number)
+            number += 1
+            await asyncio.sleep(0.4)
+        assert viewer.last("control")["who"] == "you"
 
 
 async def test_at_the_end_of_the_lease_input_is_dead_and_nothing_stays_pressed(
@@ -150,16 +181,3 @@ async def test_what_was_done_under_one_lease_does_not_arrive_under_the_next(stan
         await one.until_passed()
         await stand.page.wait_for_function("t.value.includes('b')")
         assert (await stand.text()).removeprefix("a") == "b"  # one key at most was on its way
-
-
-@contextlib.contextmanager
-def standing_still(desktop: Desktop) -> Iterator[None]:
-    """The display reads nothing and shows nothing new."""
-    assert desktop.display.xauthority is not None
-    record = read_record(desktop.display.xauthority.parent)
-    assert record is not None
-    os.kill(record.server.pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(record.server.pid, signal.SIGCONT)

@@ -1,26 +1,32 @@
 """What a viewer is shown: the held browser, and nothing else of the desktop."""
 
 import asyncio
+import contextlib
 import io
-import os
 import secrets
-import signal
+from collections.abc import AsyncIterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from PIL import Image
 from websockets.exceptions import ConnectionClosed
+from Xlib import X
 
 from tests.desktop.support import Agent
 from tests.desktop.surfaces.programs import program, window
 from tests.desktop.view.conftest import Stand
 from tests.desktop.view.raw import ask, knock, viewing
-from tests.waiting import until
+from tests.desktop.view.stopping import without_manager
+from tests.waiting import until, until_blocking
+from user_handoff.contract.computer import ObserveComputer
 from user_handoff.desktop.desktop import Desktop
-from user_handoff.desktop.display.record import read_record
+from user_handoff.desktop.display.connection import connection
+from user_handoff.desktop.display.display import Display
 from user_handoff.desktop.input.grab import grab
+from user_handoff.desktop.view.curtain import Curtain
+from user_handoff.desktop.view.stage import Stage
 
 A = ord("a")
 RED, GREEN, BLACK = (255, 0, 0), (0, 128, 0), (0, 0, 0)
@@ -94,7 +100,7 @@ async def test_keys_and_clicks_reach_no_other_program(stand: Stand, desktop: Des
         with program(desktop.display, window("thief", (60, 80, 500, 300))) as thief:
             thief.tell("focus", 0)
             await viewer.press(A)
-            await until(lambda: stand.view._stage._focused and stand.view._stage._clear)
+            assert await stand.view._stage.has_keyboard() and await stand.view._stage.is_clear()
             await viewer.press(A)
             await viewer.click(*await stand.where(100, 60))
             await viewer.press(A)
@@ -102,6 +108,63 @@ async def test_keys_and_clicks_reach_no_other_program(stand: Stand, desktop: Des
             await stand.page.wait_for_function("t.value.length >= 3")
             assert set(await stand.text()) == {"a"}
             assert thief.typed() == ""
+
+
+async def test_a_menu_of_another_program_that_comes_to_the_front_again_gets_no_click(
+    stand: Stand, desktop: Desktop
+) -> None:
+    """B9, E3: no window manager keeps it below; it goes to the bottom each time that it is raised."""
+    async with viewing(stand.view, stand.handoff_id) as viewer:
+        await stand.enter(viewer)
+        place = await stand.where(100, 60)
+        with program(desktop.display, window("menu", (60, 80, 500, 300), unmanaged=True)) as menu:
+            for _ in range(3):
+                await asyncio.to_thread(bring_to_the_front, desktop, menu.windows[0])
+                await viewer.click(*place)
+                await viewer.until_passed()
+            assert menu.typed() == ""
+
+
+def bring_to_the_front(desktop: Desktop, number: int) -> None:
+    with connection(desktop.display.name, desktop.display.xauthority) as x:
+        x.create_resource_object("window", number).configure(stack_mode=X.Above)
+        x.sync()
+
+
+async def test_a_key_arrives_although_another_program_takes_the_keyboard_twice(
+    stand: Stand, desktop: Desktop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B9: the browser is brought to the front again, not only once."""
+    async with viewing(stand.view, stand.handoff_id) as viewer:
+        await stand.enter(viewer)
+        with program(desktop.display, window("thief", (60, 80, 500, 300))) as thief:
+            thief.tell("focus", 0)
+            await until(lambda: _types_into(desktop, thief.windows[0]))
+            raise_shown = Curtain.raise_shown
+            raised: list[Curtain] = []
+
+            def contested(curtain: Curtain) -> None:
+                raise_shown(curtain)
+                raised.append(curtain)
+                if len(raised) == 1:
+                    until_blocking(lambda: has_keyboard(curtain))
+                    thief.tell("focus", 0)
+                    until_blocking(lambda: not has_keyboard(curtain))
+
+            monkeypatch.setattr(Curtain, "raise_shown", contested)
+            await viewer.press(A)
+            await viewer.until_passed()
+            assert thief.typed() == ""
+        await stand.until("a")
+
+
+async def _types_into(desktop: Desktop, window_id: int) -> bool:
+    return (await desktop.observe_computer(ObserveComputer())).focused_window == window_id
+
+
+def has_keyboard(curtain: Curtain) -> bool:
+    curtain._look_for_focus()
+    return curtain._focused
 
 
 async def test_popups_dialogs_and_new_tabs_of_the_browser_are_shown(stand: Stand, desktop: Desktop) -> None:
@@ -146,20 +209,72 @@ async def test_without_the_curtain_nobody_looks_any_more(stand: Stand) -> None:
         assert stand.view.control.lease is None
 
 
+async def test_a_curtain_that_ended_by_itself_leaves_nothing_behind(stand: Stand, desktop: Desktop) -> None:
+    """Whoever asks or leaves later is answered, and nothing of it stays open."""
+    before, lost = pipes(), asyncio.Event()
+    async with staged(Stage(desktop.display, lost.set)) as stage:
+        await stage.show(pid_of(stand))
+        thread, keeping_up = stage._thread, stage._keeping_up
+        assert thread is not None and keeping_up is not None
+        stage._call(lambda curtain: curtain.nothing_like_this)  # type: ignore[attr-defined]
+        await lost.wait()
+        await asyncio.to_thread(thread.join)
+        assert not await stage.has_keyboard()
+        assert not keeping_up.done()
+    assert pipes() == before
+
+
+async def test_whoever_asks_while_a_curtain_is_made_does_not_stop_it(
+    stand: Stand, desktop: Desktop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """E3: as when a browser is left for another while somebody waits for the first."""
+    loop, begin = asyncio.get_running_loop(), Curtain.__init__
+    async with staged(Stage(desktop.display, lambda: None)) as stage:
+
+        def asked(curtain: Curtain, display: Display, pid: int) -> None:
+            asyncio.run_coroutine_threadsafe(stage.is_clear(0.05), loop).result()
+            begin(curtain, display, pid)
+
+        monkeypatch.setattr(Curtain, "__init__", asked)
+        await stage.show(pid_of(stand))
+        assert await stage.is_clear() and stage._keeping_up is not None
+        stage._keeping_up.cancel()  # nobody asks it for anything
+        with program(desktop.display, window("menu", (60, 80, 500, 300), unmanaged=True)) as menu:
+            await until(partial(asyncio.to_thread, is_lowest, desktop, menu.windows[0]), 5)
+
+
+@contextlib.asynccontextmanager
+async def staged(stage: Stage) -> AsyncIterator[Stage]:
+    """One beside the view's own."""
+    try:
+        yield stage
+    finally:
+        await stage.leave()
+
+
+def is_lowest(desktop: Desktop, number: int) -> bool:
+    with connection(desktop.display.name, desktop.display.xauthority) as x:
+        return bool(x.screen().root.query_tree().children[0].id == number)
+
+
+def pid_of(stand: Stand) -> int:
+    pid = stand.view._pid_of(stand.agent.browser_id)
+    assert pid is not None
+    return pid
+
+
+def pipes() -> int:
+    """How many ends of pipes this process has open."""
+    return sum(each.is_fifo() for each in Path("/proc/self/fd").iterdir())
+
+
 async def test_what_cannot_be_hidden_is_shown_to_nobody(stand: Stand, desktop: Desktop) -> None:
     """E3, F4: a window manager that does not answer hangs no curtain; once it does, they are let in."""
     other = await Agent.open(desktop)
     await paint(other, "red")
     await until(lambda: _has(desktop, RED))
-    assert desktop.display.xauthority is not None
-    record = read_record(desktop.display.xauthority.parent)
-    assert record is not None
-    (manager,) = (each for each in psutil.Process(record.keeper.pid).children() if each.name() == "openbox")
-    os.kill(manager.pid, signal.SIGSTOP)
-    try:
+    with without_manager(desktop):
         assert await how_they_are_sent_away(stand) == "desktop_held"
-    finally:
-        os.kill(manager.pid, signal.SIGCONT)
     async with viewing(stand.view, stand.handoff_id) as viewer:
         await until(lambda: viewer.picture > 1000)
         assert not await _has(desktop, RED)

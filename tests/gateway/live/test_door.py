@@ -5,6 +5,7 @@ import hashlib
 import json
 import logging
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -73,18 +74,26 @@ class Stage:
         )
 
 
-@pytest.fixture
-async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    stage = Stage(address=f"unix:{tmp_path / 'view'}")
+@asynccontextmanager
+async def gateway_before(stage: Stage) -> AsyncIterator[asyncio.Event]:
+    """A gateway that lets people look at it; set what is yielded to stop it."""
     door = LiveDoor(stage, stage.sits, "http://gateway.example", check_seconds=0.1)  # type: ignore[arg-type]
     app = Starlette(routes=[WebSocketRoute("/j/{token}/view", door.view)])
     stop, port = asyncio.Event(), asyncio.get_running_loop().create_future()
-    async with unix_serve(stage.desktop, str(tmp_path / "view"), compression=None):
-        serving = asyncio.create_task(serve_gateway(app, "127.0.0.1", 0, stop, ready=port.set_result))
-        stage.port = await port
-        yield stage
+    serving = asyncio.create_task(serve_gateway(app, "127.0.0.1", 0, stop, ready=port.set_result))
+    stage.port = await port
+    try:
+        yield stop
+    finally:
         stop.set()
         await serving
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
+    stage = Stage(address=f"unix:{tmp_path / 'view'}")
+    async with unix_serve(stage.desktop, str(tmp_path / "view"), compression=None), gateway_before(stage):
+        yield stage
 
 
 async def why(page: ClientConnection) -> str | None:
@@ -237,11 +246,37 @@ async def test_the_desktops_reason_reaches_the_page(stage: Stage) -> None:
         assert await why(page) == "expired"
 
 
-async def test_a_desktop_that_cannot_be_reached_is_said(stage: Stage) -> None:
-    for address in ("unix:/nowhere", "ws://127.0.0.1:1", "ftp://x"):
-        stage.address = address
-        async with stage.page() as page:
-            assert await why(page) == ErrorCode.VIEW_UNAVAILABLE
+@pytest.mark.parametrize("address", ["unix:/nowhere", "ws://127.0.0.1:1", "ws://no.such.invalid:8710", "ftp://x"])
+async def test_a_desktop_that_cannot_be_reached_is_said_and_the_log_tells_where_it_was_looked_for(
+    stage: Stage, address: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """F5: the page tells it from a desktop that has no view, and the operator finds what to mend."""
+    stage.address = address
+    async with stage.page() as page:
+        assert await why(page) == "unreachable"
+    await until(lambda: address in caplog.text and "HANDOFF_VIEW_ADDRESS" in caplog.text)
+
+
+async def test_what_an_address_says_beyond_its_place_is_in_no_log(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    """K41: a proxy's password may be part of it."""
+    stage.address = "ws://me:hunter2@127.0.0.1:1/s3cret?t=s3cret"
+    async with stage.page() as page:
+        assert await why(page) == "unreachable"
+    await until(lambda: "ws://127.0.0.1:1" in caplog.text)
+    assert "hunter2" not in caplog.text and "s3cret" not in caplog.text
+
+
+async def test_a_desktop_without_a_view_is_told_as_such(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """F5: there the person is at the desk, and the page shows nothing."""
+
+    async def admit_viewer(queue: str, request: AdmitViewer) -> ViewerAdmitted:
+        raise error(ErrorCode.VIEW_UNAVAILABLE)
+
+    monkeypatch.setattr(stage, "admit_viewer", admit_viewer)
+    async with stage.page() as page:
+        assert await why(page) == ErrorCode.VIEW_UNAVAILABLE
 
 
 async def test_a_desktop_on_another_machine_is_reached_by_its_address(stage: Stage) -> None:

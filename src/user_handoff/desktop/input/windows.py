@@ -7,7 +7,8 @@ from user_handoff.contract.computer import WindowInfo
 from user_handoff.desktop.display.display import Display
 from user_handoff.desktop.surfaces.x11_windows import X11Windows
 
-_TITLE = 200
+_TITLE = 5000
+"""Longer than any browser makes one: what is in a field of a page is looked for in all of it, and cut later."""
 _DEPTH = 4
 _MANAGED = (1, 3)
 """WM_STATE: normal, iconic."""

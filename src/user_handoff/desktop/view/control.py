@@ -75,6 +75,10 @@ class Control:
             if left is not None and left.cause == "view":
                 self._leases.end(left)
 
+    def seems_to_type(self, holder: Holder) -> bool:
+        """True where they have control as far as is known without a look at the leases: nothing is sent on that."""
+        return self._lease is not None and self._holder is holder and self.hold(holder.viewer.handoff_id) is not None
+
     def may_type(self, holder: Holder) -> bool:
         """True where this viewer has control at this moment, and the browser is still held for them."""
         lease = self._lease

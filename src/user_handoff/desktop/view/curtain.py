@@ -1,6 +1,7 @@
 """The curtain: one plain window right behind those of one process, before all others."""
 
 import contextlib
+from dataclasses import dataclass
 from typing import Any
 
 from user_handoff.desktop.display.connection import connect
@@ -8,9 +9,25 @@ from user_handoff.desktop.display.display import Display
 
 CLASS = "handoff-curtain"
 
+_STACKING = "_NET_CLIENT_LIST_STACKING"
 _PAGER = 2
 _ADD, _REMOVE = 1, 0
 _ROUNDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a look has found; without one, nothing is as it should be.
+
+    Attributes:
+        clear: The curtain hangs right behind what is shown, and nothing is before that.
+        focused: The keyboard is with a window that is shown.
+        focus: The window that has the keyboard.
+    """
+
+    clear: bool = False
+    focused: bool = False
+    focus: int = 0
 
 
 class Curtain:
@@ -19,10 +36,6 @@ class Curtain:
     The windows that are shown, and the curtain behind them, are in the window manager's upper layer: whatever else is
     opened or brought to the front stays below it, at any moment. What is opened by the process that is shown is hidden
     until it was put there too.
-
-    Attributes:
-        clear: True while it hangs right behind what is shown, and nothing is before that.
-        focused: True while the keyboard is with a window that is shown.
     """
 
     def __init__(self, display: Display, pid: int) -> None:
@@ -37,12 +50,16 @@ class Curtain:
         """
         from Xlib import X
 
-        self.clear = self.focused = False
+        self._clear = self._focused = False
+        self._focus = 0
         self._pid = pid
         self._x = connect(display.name, display.xauthority)
         self._root = self._x.screen().root
         self._owners: dict[int, int | None] = {}
-        self._arranged = False
+        self._changed = True
+        self._hinted = False
+        """True where everything seems as it was, and the next look had better see to it."""
+        self._order: list[int] = []
         self._met: set[int] | None = None
         self._newest: int | None = None
         self._root.change_attributes(event_mask=X.SubstructureNotifyMask | X.PropertyChangeMask)
@@ -68,7 +85,7 @@ class Curtain:
         """Hang it, and bring what is shown before it."""
         self._window.map()
         self._meet_all()
-        self._arranged = False
+        self._changed = True
         self.take_in()
         self.raise_shown()
 
@@ -85,23 +102,38 @@ class Curtain:
             self._ask(front, "_NET_ACTIVE_WINDOW", [_PAGER, X.CurrentTime, 0, 0, 0])
             self._x.sync()
 
-    def look(self) -> None:
+    def look(self) -> Found:
         """See what holds at this moment, whatever has been told so far."""
-        self.focused = self._is_focus_ours()  # behind its answer there is nothing that has happened before
+        self._look_for_focus()  # behind its answer there is nothing that has happened before
+        self._changed = self._changed or self._hinted
         self.take_in()
+        return Found(self._clear, self._focused, self._focus)
 
     def take_in(self) -> None:
         """Take in what has changed, and put everything where it belongs."""
         for _ in range(_ROUNDS):
-            changed = not self._arranged
-            while self._x.pending_events():
-                changed = True
-                self._on_event(self._x.next_event())
-            if not changed:
+            told = self._read_events()
+            if told and not self._changed:
+                self._changed = self._numbers(self._root, _STACKING) != self._order
+            if not self._changed:
                 return
-            self._arranged = True
+            self._changed = self._hinted = False
             self._arrange()  # what it changes comes back as an event, often at once
-            self.focused = self._is_focus_ours()
+            self._look_for_focus()
+
+    def _read_events(self) -> bool:
+        """Read what the server has told; True where some of it may, or may not, be about the order of the windows."""
+        from Xlib import X
+
+        told = False
+        while self._x.pending_events():
+            event = self._x.next_event()
+            self._on_event(event)
+            if event.type == X.PropertyNotify:
+                told = self._hinted = True  # window managers write the same order again at every click
+            else:
+                self._changed = True
+        return told
 
     def _make(self) -> Any:
         from Xlib import X, Xatom, Xutil
@@ -125,6 +157,8 @@ class Curtain:
 
         if event.type == X.MapNotify and event.override:
             self._meet(event.window)
+        elif event.type == X.ConfigureNotify and event.override and event.above_sibling != X.NONE:
+            self._meet(event.window)  # it may have been raised again
         elif event.type == X.DestroyNotify:
             self._owners.clear()  # another program may get the numbers of one that has ended
 
@@ -147,6 +181,7 @@ class Curtain:
 
     def _arrange(self) -> None:
         clients = self._clients()
+        self._order = [window.id for window in clients]
         ours = [at for at, window in enumerate(clients) if self._owner(window.id) == self._pid]
         curtain = next((at for at, window in enumerate(clients) if window.id == self._window.id), -1)
         for at, window in enumerate(clients):
@@ -154,8 +189,8 @@ class Curtain:
                 self._put(window, shown=at in ours)
         self._note_newest([clients[at].id for at in ours])
         others = [at for at in range(len(clients)) if at not in ours and at != curtain]
-        self.clear = bool(ours) and max(others, default=-1) < curtain < ours[0]
-        if not self.clear and curtain >= 0 and ours and curtain > ours[0]:
+        self._clear = bool(ours) and max(others, default=-1) < curtain < ours[0]
+        if not self._clear and curtain >= 0 and ours and curtain > ours[0]:
             self._x.sync()
             self.raise_shown()
         self._x.sync()
@@ -191,7 +226,7 @@ class Curtain:
 
     def _clients(self) -> list[Any]:
         """The managed windows, the lowest first."""
-        numbers = self._numbers(self._root, "_NET_CLIENT_LIST_STACKING")
+        numbers = self._numbers(self._root, _STACKING)
         return [self._x.create_resource_object("window", number) for number in numbers]
 
     def _numbers(self, window: Any, name: str) -> list[int]:
@@ -203,11 +238,13 @@ class Curtain:
             return []  # it has vanished
         return [int(number) for number in found.value] if found else []
 
-    def _is_focus_ours(self) -> bool:
+    def _look_for_focus(self) -> None:
         from Xlib import X
 
         focus = self._x.get_input_focus().focus
-        return focus not in (X.NONE, X.PointerRoot) and self._owner(focus.id) == self._pid
+        nobody = focus in (X.NONE, X.PointerRoot)
+        self._focus = int(focus) if nobody else int(focus.id)
+        self._focused = not nobody and self._owner(self._focus) == self._pid
 
     def _owner(self, window_id: int) -> int | None:
         """The process of a window, as the server knows it."""

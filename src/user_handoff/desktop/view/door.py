@@ -1,31 +1,27 @@
 """Where gateways knock for viewers: a WebSocket on a private socket, or on an address that the operator chose."""
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from websockets.asyncio.server import Server, ServerConnection, serve, unix_serve
 from websockets.http11 import Request, Response
 
 from user_handoff.contract.errors import ErrorCode, SetupError
-from user_handoff.contract.view import TICKET_HEADER
-from user_handoff.desktop.view.connection import ViewerConnection
+from user_handoff.contract.view import PAGE_HEADER, TICKET_HEADER
+from user_handoff.desktop.view.connection import SILENT, Socket, ViewerConnection
+from user_handoff.desktop.view.handed import HandedPage
+from user_handoff.desktop.view.pages import Pages
 from user_handoff.desktop.view.tickets import Tickets, Viewer
 
-Serve = Callable[[Viewer, ViewerConnection], Awaitable[None]]
+Serve = Callable[[Viewer, Socket], Awaitable[None]]
 
 _LONGEST = 1024 * 1024
 _ALIVE_SECONDS = 5.0
 _BUFFER = 128 * 1024
-
-_SILENT = logging.getLogger("user_handoff.silent")
-"""The library would log headers, and a ticket is one."""
-_SILENT.addHandler(logging.NullHandler())
-_SILENT.propagate = False
-_SILENT.disabled = True
 
 
 class Door:
@@ -41,7 +37,8 @@ class Door:
         self._tickets = tickets
         self._viewing = viewing
         self._server: Server | None = None
-        self._admitted: dict[ServerConnection, Viewer] = {}
+        self._admitted: WeakKeyDictionary[ServerConnection, Viewer] = WeakKeyDictionary()  # a handshake may not end
+        self._pages = Pages()
 
     async def open_socket(self, path: Path) -> str:
         """Listen on a Unix socket (0600) in a folder that only this user can enter.
@@ -52,6 +49,7 @@ class Door:
         await asyncio.to_thread(path.unlink, missing_ok=True)
         self._server = await unix_serve(self._serve, str(path), **self._options())
         await asyncio.to_thread(path.chmod, 0o600)
+        await self._pages.open(path)
         return f"unix:{path}"
 
     async def open_address(self, host: str, port: int) -> str:
@@ -77,6 +75,7 @@ class Door:
 
     async def close(self) -> None:
         """Let nobody in any more, and end what is open."""
+        await self._pages.close()
         if self._server is not None:
             self._server.close()
             await self._server.wait_closed()
@@ -92,7 +91,7 @@ class Door:
             "ping_timeout": _ALIVE_SECONDS,
             "close_timeout": 2,
             "server_header": None,
-            "logger": _SILENT,
+            "logger": SILENT,
         }
 
     def _check(self, connection: ServerConnection, request: Request) -> Response | None:
@@ -104,6 +103,14 @@ class Door:
         return None
 
     async def _serve(self, connection: ServerConnection) -> None:
-        assert isinstance(connection, ViewerConnection)
-        viewer = self._admitted.pop(connection)
-        await self._viewing(viewer, connection)
+        assert isinstance(connection, ViewerConnection) and connection.request is not None
+        viewer, keys = self._admitted.pop(connection), connection.request.headers.get_all(PAGE_HEADER)
+        page = await self._pages.wait_for(keys[0]) if len(keys) == 1 else None
+        if page is None:
+            await self._viewing(viewer, connection)  # the gateway passes on what the page says
+            return
+        handed = await HandedPage.adopt(connection, page)
+        try:
+            await self._viewing(viewer, handed)
+        finally:
+            await handed.close()

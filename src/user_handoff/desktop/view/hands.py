@@ -30,6 +30,7 @@ class Hands:
         clipboard: ViewClipboard,
         stage: Stage,
         may: Callable[[], bool],
+        seems: Callable[[], bool],
         missed: Callable[[], None],
     ) -> None:
         """Prepare.
@@ -39,12 +40,14 @@ class Hands:
             clipboard: What pastes.
             stage: Whether the keyboard is where the viewer looks.
             may: Whether the viewer may type at this moment.
+            seems: The same as far as is known without a look at what others may have changed.
             missed: Called where something was dropped although they may.
         """
         self._picture = picture
         self._clipboard = clipboard
         self._stage = stage
         self._may = may
+        self._seems = seems
         self._missed = missed
         self._keys: dict[int, None] = {}
         self._buttons = 0
@@ -65,6 +68,22 @@ class Hands:
             return  # it was never pressed, or is released already
         await self._all(self._with_shift(message))
 
+    def at_once(self, message: Message) -> bool:
+        """Send a movement of the pointer, or a button that is released, where nothing has to be waited for.
+
+        Returns:
+            False where something has to; nothing was done then.
+        """
+        moves = message.kind is Kind.POINTER and not message.buttons & ~self._buttons
+        if not moves or self._clipboard.pasting.locked() or self._picture.unread:
+            return False
+        self._stopped = False
+        if self._may():
+            self._dispatch(message)
+        else:
+            self._drop()
+        return True
+
     async def type(self, text: str) -> bool:
         """Type a text exactly: by keys where the keyboard has them, else by a paste.
 
@@ -77,7 +96,7 @@ class Hands:
     async def _begin(self) -> None:
         """Something new is done: under this lease, and after what another was about to paste is gone."""
         self._stopped = False
-        if self._may():
+        if self._clipboard.pasting.locked() and self._may():
             await self._clipboard.free()
 
     async def _type(self, text: str) -> bool:
@@ -127,27 +146,39 @@ class Hands:
         return True
 
     async def _send(self, message: Message) -> bool:
-        if not self._goes_on():
+        if self._stopped or not self._seems():  # who may not waits for nothing
             return self._drop()
-        if not await self._lands(message):
-            self._missed()
+        if not await self._reaches(message):
+            if self._goes_on():
+                self._missed()
             return self._drop()
-        await self._picture.settled()
-        if not self._goes_on():  # the wait may have been long
+        if not self._goes_on():  # asked last: the waits may have been long
             return self._drop()
+        self._dispatch(message)
+        return True
+
+    def _dispatch(self, message: Message) -> None:
         self._note(message)
         self._picture.write(message.data)
         self.passed += 1
-        return True
 
     def _goes_on(self) -> bool:
         return not self._stopped and self._may()
 
+    async def _reaches(self, message: Message) -> bool:
+        """True where all that was sent before was read, and this lands: seen after that, since it may take long."""
+        if not await self._lands(message):
+            return False
+        if not self._picture.unread:
+            return True
+        await self._picture.settled()
+        return await self._lands(message)
+
     async def _lands(self, message: Message) -> bool:
         """True where what is pressed now reaches the browser that is shown, and no other program."""
         if message.kind is Kind.POINTER:
-            return not message.buttons & ~self._buttons or await self._stage.is_clear()
-        return not message.down or await self._stage.has_keyboard()
+            return not message.buttons & ~self._buttons or await self._stage.is_clear(may=self._goes_on)
+        return not message.down or await self._stage.has_keyboard(self._goes_on)
 
     def _drop(self) -> bool:
         self.dropped += 1

@@ -94,6 +94,11 @@ class Picture:
         if not self._writer.is_closing():
             self._writer.write(data)
 
+    @property
+    def flows(self) -> bool:
+        """True where nothing that was written waits on this side."""
+        return not self._writer.is_closing() and not self._writer.transport.get_write_buffer_size()
+
     async def room(self) -> None:
         """Wait while too much waits for the server."""
         with contextlib.suppress(OSError):

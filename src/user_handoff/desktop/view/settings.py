@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -40,7 +41,15 @@ class ViewSettings:
         listen, address = environ.get(LISTEN_VARIABLE), environ.get(ADDRESS_VARIABLE)
         if address and (urlsplit(address).scheme not in ("ws", "wss") or not urlsplit(address).hostname):
             raise _wrong(ADDRESS_VARIABLE, "ws://desktop-1:8710 or wss://desktop-1.example/view")
-        return cls(_place(listen) if listen else None, address or None, _lease(environ.get(LEASE_VARIABLE)))
+        place = _place(listen) if listen else None
+        if place is not None and not address and _is_every(place[0]):
+            raise SetupError(
+                ErrorCode.INVALID_REQUEST,
+                f"{LISTEN_VARIABLE} names every address of this machine, and gateways elsewhere can be told none.",
+                holds="Nothing was started.",
+                do_next=f"Name one, like 10.0.0.7:8710, or say by {ADDRESS_VARIABLE} where gateways find it.",
+            )
+        return cls(place, address or None, _lease(environ.get(LEASE_VARIABLE)))
 
 
 def _lease(said: str | None) -> float:
@@ -64,6 +73,14 @@ def _place(listen: str) -> tuple[str, int]:
     if not host or port is None or parts.path:
         raise _wrong(LISTEN_VARIABLE, "10.0.0.7:8710")
     return host, port
+
+
+def _is_every(host: str) -> bool:
+    """Whether a host means all addresses of a machine: a gateway that is told it looks on its own."""
+    try:
+        return ip_address(host).is_unspecified
+    except ValueError:
+        return not host.strip("0.")  # as in 0:8710
 
 
 def _wrong(name: str, like: str) -> SetupError:

@@ -15,7 +15,7 @@ from user_handoff.desktop.handoff.holds import Holds
 from user_handoff.desktop.handoff.records import HoldRecord, Phase
 from user_handoff.desktop.lease.leases import Leases
 from user_handoff.desktop.view.clipboard import ViewClipboard
-from user_handoff.desktop.view.connection import ViewerConnection
+from user_handoff.desktop.view.connection import Socket
 from user_handoff.desktop.view.control import Control, not_held
 from user_handoff.desktop.view.door import Door
 from user_handoff.desktop.view.locking import Locks
@@ -146,7 +146,7 @@ class View:
                 do_next="Try again when they are done.",
             )
 
-    async def _serve(self, viewer: Viewer, connection: ViewerConnection) -> None:
+    async def _serve(self, viewer: Viewer, connection: Socket) -> None:
         try:
             viewing = await self._enter(viewer, connection)
         except HandoffError as error:
@@ -168,7 +168,7 @@ class View:
             )
             await self._clear_stage()
 
-    async def _enter(self, viewer: Viewer, connection: ViewerConnection) -> Viewing:
+    async def _enter(self, viewer: Viewer, connection: Socket) -> Viewing:
         """Let them look. One at a time: what is shown stays so until they are among those who look."""
         async with self._staging:
             self._require_room(viewer.handoff_id)

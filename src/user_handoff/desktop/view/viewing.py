@@ -19,13 +19,16 @@ from user_handoff.desktop.view.rfb import NO_PASSWORD, VERSION, Kind, Message, V
 from user_handoff.desktop.view.stage import Stage
 from user_handoff.desktop.view.tickets import Viewer
 from user_handoff.desktop.view.waiting import LONGEST_TEXT, Typed, Waiting
+from user_handoff.desktop.view.words import Words
 
 log = logging.getLogger(__name__)
 
 _NAME = b"handoff"
 _PROBE_SECONDS = 0.5
-_TOLD = 256
-_LAST_WORDS_SECONDS = 1.0
+_SILENT_SECONDS = 3.0
+"""A page says something several times a second. What comes after a longer silence may have waited on the way."""
+_FEW = 64
+"""Bytes; and as many messages at most."""
 
 
 class Viewing:
@@ -60,13 +63,14 @@ class Viewing:
         self._parser = ViewerParser()
         self._greeting = [bytes([1, NO_PASSWORD]), bytes(4), self._description()]
         self._waiting = Waiting()
-        self._said: asyncio.Queue[str] = asyncio.Queue(_TOLD)
-        self._heard = time.monotonic()
+        self._words = Words(socket.send)
+        self._heard = self._said = time.monotonic()
+        self._pings = False
         self._asked = False
         self._ending: str | None = None
         self._lease_id = ""
         self._over = asyncio.Event()
-        self.hands = Hands(picture, clipboard, stage, self._may_type, self._missed)
+        self.hands = Hands(picture, clipboard, stage, self._may_type, self._seems_to_type, self._words.not_typed)
 
     @property
     def viewer(self) -> Viewer:
@@ -75,7 +79,7 @@ class Viewing:
 
     async def run(self) -> None:
         """Until one side is gone, or `end` is called. Nothing of theirs stays pressed."""
-        parts = [self._until_over(), self._up(), self._down(), self._act(), self._probe(), self._speak()]
+        parts = [self._until_over(), self._up(), self._down(), self._act(), self._probe(), self._words.speak()]
         over, *tasks = [asyncio.create_task(part) for part in parts]
         for task in tasks:
             task.add_done_callback(lambda done: self._over.set())
@@ -86,6 +90,7 @@ class Viewing:
                 self.tell_lock()
             await over
         finally:
+            self._socket.take = None
             self._picture.hand_on(None)
             self._control.give_up(self, "gone")
             self.hands.let_go()
@@ -101,7 +106,7 @@ class Viewing:
         """Say why, and end the connection. From now on they do nothing more."""
         if self._ending is None:
             self._ending = why
-            self.tell({"t": "end", "why": why})
+            self._words.tell({"t": "end", "why": why})
         self._over.set()
 
     def cut(self, why: str) -> None:
@@ -117,27 +122,21 @@ class Viewing:
         """What was done under one lease, or without any, never arrives under the next."""
         self.hands.stop()
         for number in self._waiting.drop():
-            self.tell({"t": "typed", "n": number, "ok": False})
-
-    def tell(self, message: dict[str, Any]) -> None:
-        """Tell the page something; a page that does not listen for long is not told."""
-        with contextlib.suppress(asyncio.QueueFull):
-            self._said.put_nowait(json.dumps(message))
+            self._words.not_typed(number)
 
     def _may_type(self) -> bool:
+        return self._seems_to_type() and self._control.may_type(self)
+
+    def _seems_to_type(self) -> bool:
         locked = self._locks.standing(self._viewer.browser_id) is not None
-        return not self._over.is_set() and not locked and self._control.may_type(self)
+        return not self._over.is_set() and not locked and self._control.seems_to_type(self)
 
     def tell_lock(self) -> None:
         """Tell for how long what they type is dropped; 0: it is not. Nothing stays pressed meanwhile."""
         left = self._locks.seconds_left(self._viewer.browser_id)
         if left:
             self._forget_what_waits()
-        self.tell({"t": "locked", "seconds": left})
-
-    def _missed(self) -> None:
-        """Say that something was not passed on, since another program was in front."""
-        self.tell({"t": "typed", "n": 0, "ok": False})
+        self._words.tell({"t": "locked", "seconds": left})
 
     def tell_control(self, why: str) -> None:
         """Tell who has control, and for how long."""
@@ -155,39 +154,61 @@ class Viewing:
             said = {"who": "other", "lease": lease.lease_id if same else None}
         record = self._control.hold(self._viewer.handoff_id)
         left = round(record.seconds_left, 3) if record is not None else 0.0
-        self.tell({"t": "control", "why": why, "mode": self._viewer.mode, "left": left, **said})
+        self._words.tell({"t": "control", "why": why, "mode": self._viewer.mode, "left": left, **said})
 
     # --- from the viewer ---
 
     async def _up(self) -> None:
+        self._socket.take = self._take_at_once
         async for data in self._socket:
+            self._hear()
             if self._over.is_set():
-                return None  # in the moment for the last words nobody takes control either
+                return  # in the moment for the last words nobody takes control either
             if isinstance(data, str):
                 await self._on_text(data)
-                continue
-            try:
-                messages = self._parser.feed(data)
-            except Violation as error:
-                log.warning(
-                    "%s: %s said what is not let through: %s", self._viewer.handoff_id, self._viewer.viewer_id, error
-                )
-                self._control.give_up(self, "violation")
-                return self.end("violation")
-            await self._greet()
-            for message in messages:
-                await self._take(message)
+            else:
+                await self._on_messages(data)
+            self._socket.handled()
         self._over.set()
-        return None
 
-    async def _take(self, message: Message) -> None:
+    async def _on_messages(self, data: bytes) -> None:
+        messages = self._read(data)
+        await self._greet()
+        for message in messages:
+            if message.kind is Kind.PICTURE:
+                self._ask(message)
+                await self._picture.room()
+            else:
+                await self._waiting.put(message)
+
+    def _take_at_once(self, data: bytes) -> bool:
+        """Pass on what a page sends one by one in the moment in which it comes, where nothing has to be waited for."""
+        few = len(data) <= _FEW and self._waiting.room >= _FEW
+        if self._greeting or self._over.is_set() or not few or not self._picture.flows:
+            return False
+        self._hear()
+        for message in self._read(data):
+            if message.kind is Kind.PICTURE:
+                self._ask(message)
+            elif not self._waiting.idle or not self.hands.at_once(message):
+                self._waiting.put_now(message)
+        return True
+
+    def _read(self, data: bytes) -> list[Message]:
+        try:
+            return self._parser.feed(data)
+        except Violation as error:
+            log.warning(
+                "%s: %s said what is not let through: %s", self._viewer.handoff_id, self._viewer.viewer_id, error
+            )
+            self._control.give_up(self, "violation")
+            self.end("violation")
+            return []
+
+    def _ask(self, message: Message) -> None:
         """Asking for the picture needs no lease, and waits for nothing that is typed."""
-        if message.kind is not Kind.PICTURE:
-            await self._waiting.put(message)
-            return
         self._picture.write(message.data)
         self._asked = self._asked or message.data[0] == 3
-        await self._picture.room()
 
     async def _greet(self) -> None:
         while self._greeting and self._parser.greeted > 3 - len(self._greeting):
@@ -205,8 +226,9 @@ class Viewing:
             return self.end("violation")
         match kind:
             case "ping":
+                self._pings = True
                 age = round((time.monotonic() - self._heard) * 1000)
-                self.tell({"t": "pong", "n": _number(said.get("n")), "age": age if self._asked else 0})
+                self._words.tell({"t": "pong", "n": _number(said.get("n")), "age": age if self._asked else 0})
             case "renew":
                 self._control.renew(self)
             case "control":
@@ -232,13 +254,13 @@ class Viewing:
                 self._lease_id = lease.lease_id
                 self._forget_what_waits()
         except HandoffError as error:
-            self.tell({"t": "refused", "code": str(error.code)})
+            self._words.tell({"t": "refused", "code": str(error.code)})
             self.tell_control("refused")
 
     async def _on_typed(self, said: dict[str, Any]) -> None:
         text, number = said.get("text"), _number(said.get("n"))
         if not isinstance(text, str) or len(text) > LONGEST_TEXT:
-            self.tell({"t": "typed", "n": number, "ok": False})
+            self._words.not_typed(number)
             return
         await self._waiting.put(Typed(number, text))
 
@@ -252,7 +274,7 @@ class Viewing:
                     numbers, text = self._waiting.with_what_follows(typed)
                     done = await self.hands.type(text)
                     for number in numbers:
-                        self.tell({"t": "typed", "n": number, "ok": done})
+                        self._words.typed(number, done=done)
                 case message:
                     await self.hands.pass_on(message)
 
@@ -274,19 +296,24 @@ class Viewing:
         """Ask for a pixel all the while: what the display last said tells whether the picture is live."""
         while True:
             await asyncio.sleep(_PROBE_SECONDS)
+            self._end_silent()
             if self._asked and not self._picture.unread:
                 self._picture.write(ask_for_a_pixel())
 
-    async def _speak(self) -> None:
-        while True:
-            await self._socket.send(await self._said.get())
+    def _hear(self) -> None:
+        """Something has come from the page."""
+        self._end_silent()
+        self._said = time.monotonic()
+
+    def _end_silent(self) -> None:
+        """A viewer of whom nothing was heard for long has no control any more: what they did would come late."""
+        if self._pings and time.monotonic() - self._said > _SILENT_SECONDS:
+            self._control.give_up(self, "silent")
 
     async def _until_over(self) -> None:
         """Until the end, and a moment for what was said last."""
         await self._over.wait()
-        deadline = time.monotonic() + _LAST_WORDS_SECONDS
-        while not self._said.empty() and time.monotonic() < deadline:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        await self._words.last()
 
 
 def _number(value: object) -> int:

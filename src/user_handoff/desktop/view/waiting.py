@@ -25,15 +25,33 @@ class Waiting:
     def __init__(self) -> None:
         self._queue: asyncio.Queue[Message | Typed] = asyncio.Queue(_MOST)
         self._next: Message | Typed | None = None
+        self._busy = True
+
+    @property
+    def idle(self) -> bool:
+        """True where nothing waits, and what was taken last is done."""
+        return not self._busy and self._next is None and self._queue.empty()
+
+    @property
+    def room(self) -> int:
+        """How many can be added at once."""
+        return _MOST - self._queue.qsize()
+
+    def put_now(self, done: Message | Typed) -> None:
+        """Add one; there has to be room."""
+        self._queue.put_nowait(done)
 
     async def put(self, done: Message | Typed) -> None:
         """Add one, once there is room."""
         await self._queue.put(done)
 
     async def take(self) -> Message | Typed:
-        """The next one."""
+        """The next one. Whoever asks for it is done with the one before."""
         following, self._next = self._next, None
-        return following or await self._queue.get()
+        self._busy = False
+        following = following or await self._queue.get()
+        self._busy = True
+        return following
 
     def drop(self) -> list[int]:
         """Forget all of it; returns the numbers of the texts."""

@@ -16,13 +16,17 @@ from user_handoff.contract.errors import ErrorCode, HandoffError, make_error
 from user_handoff.contract.handoff import HandoffState, Summary
 from user_handoff.contract.ids import Association, new_id
 from user_handoff.contract.view import AdmitViewer
+from user_handoff.gateway.live.handing import Handed, hand_over, key_for
 from user_handoff.gateway.live.passing import Passing
-from user_handoff.gateway.live.wire import connect_to
+from user_handoff.gateway.live.wire import PAGE_WIRE, Wire, connect_to
 
 _LOG = logging.getLogger(__name__)
 
 CHECK_SECONDS: Final = 5.0
 """How often a viewer's right to look is asked for again, and their control renewed."""
+
+UNREACHABLE: Final = "unreachable"
+"""Why a view ended: its desktop has one, and this gateway does not find it. It may a moment later."""
 
 _TICKET_BYTES: Final = 24
 _REFUSED: Final = 4403
@@ -119,9 +123,21 @@ async def serve_viewer(
         looked_at = await check()
         ticket = secrets.token_urlsafe(_TICKET_BYTES)
         admitted = await desktops.admit_viewer(looked_at.queue, viewer(looked_at, ticket))
-        async with await connect_to(admitted.address, ticket) as desktop:
+        wire: Wire | None = websocket.scope.get("state", {}).get(PAGE_WIRE)
+        key = key_for(wire, admitted.address)
+        try:
+            connection = await connect_to(admitted.address, ticket, key)
+        except HandoffError as error:
+            why = UNREACHABLE
+            _LOG.warning("%s %s", error.what, error.do_next)
+            await _refuse(websocket, why)
+            return
+        async with connection as desktop:
             await websocket.accept()
-            why = await Passing(websocket, desktop, check, check_seconds).run()
+            if wire is not None and key is not None and await hand_over(wire, admitted.address, key):
+                why = await Handed(websocket, desktop, check, check_seconds).run()
+            else:
+                why = await Passing(websocket, wire, desktop, check, check_seconds).run()
     except HandoffError as error:
         why = str(error.code)
         await _refuse(websocket, why)

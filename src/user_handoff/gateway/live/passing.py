@@ -1,60 +1,44 @@
-"""One viewer: what goes through the gateway, and for how long."""
+"""One viewer whose page is connected here: what goes through the gateway, and for how long."""
 
 import asyncio
 import contextlib
-import json
 import logging
-from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Final
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.exceptions import ConnectionClosed
 
-from user_handoff.contract.errors import ErrorCode, HandoffError, OutcomeUnknown
-from user_handoff.gateway.live.wire import PAGE_WIRE, DesktopConnection, Wire
+from user_handoff.contract.view import ENDED
+from user_handoff.gateway.live.judging import Check, Ended, Judge
+from user_handoff.gateway.live.wire import DesktopConnection, Wire
 
 _LOG = logging.getLogger(__name__)
 
-_LONGEST: Final = 64 * 1024
-_ENDED: Final = 4410
-
-_UNSURE: Final = (ErrorCode.TEMPORAL_UNREACHABLE, ErrorCode.RUNNER_UNAVAILABLE)
-"""Nobody could tell whether they may still look: nothing is renewed, and control ends by itself."""
-
-Check = Callable[[], Awaitable[object]]
-
-
-class _Ended(Exception):
-    """They may not look any more."""
-
-
-_EXPECTED: Final = (_Ended, ConnectionClosed, WebSocketDisconnect, OSError, RuntimeError)
+EXPECTED: Final = (Ended, ConnectionClosed, WebSocketDisconnect, OSError, RuntimeError)
+"""How a part of a view may end."""
 
 
 class Passing:
-    """Passes on what belongs there.
+    """Passes on what belongs there."""
 
-    The page cannot renew its control itself: it gives signs of life, and the gateway renews while the handoff's
-    workflow says that the browser is held and the page is theirs.
-    """
-
-    def __init__(self, page: WebSocket, desktop: DesktopConnection, check: Check, check_seconds: float) -> None:
+    def __init__(
+        self, page: WebSocket, wire: Wire | None, desktop: DesktopConnection, check: Check, check_seconds: float
+    ) -> None:
         """Prepare.
 
         Args:
             page: The person's page.
+            wire: The same, where its server has one.
             desktop: The desktop's view.
             check: Raises `HandoffError` where they may not look any more.
             check_seconds: How often that is asked.
         """
         self._page = page
         self._desktop = desktop
-        self._wire: Wire | None = page.scope.get("state", {}).get(PAGE_WIRE)
-        self._check = check
-        self._check_seconds = check_seconds
-        self._alive = asyncio.Event()
-        self._why = ""
-        self._asking: asyncio.Task[None] | None = None
+        self._wire = wire
+        self._judge = Judge(
+            desktop, check, check_seconds, unsure=page.send_text, cut=lambda why: desktop.transport.abort()
+        )
 
     async def run(self) -> str:
         """Until one of the three ends.
@@ -64,7 +48,7 @@ class Passing:
         """
         if self._wire is not None:
             self._desktop.take, self._wire.take = self._wire.send_at_once, self._desktop.send_at_once
-        tasks = [asyncio.create_task(part) for part in (self._down(), self._up(), self._go_on_checking())]
+        tasks = [asyncio.create_task(part) for part in (self._down(), self._up(), self._judge.go_on_checking())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -73,16 +57,10 @@ class Passing:
             self._desktop.take = None
             if self._wire is not None:
                 self._wire.take = None
-            if self._asking is not None:
-                tasks.append(self._asking)
-            for task in tasks:
-                task.cancel()
-            for done in await asyncio.gather(*tasks, return_exceptions=True):
-                if isinstance(done, Exception) and not isinstance(done, _EXPECTED):
-                    _LOG.error("a view ended unexpectedly: %s", type(done).__name__)
+            await put_away((*tasks, *self._judge.asking))
             with contextlib.suppress(RuntimeError, OSError):
-                await self._page.close(_ENDED, self._why)
-        return self._why or "gone"
+                await self._page.close(ENDED, self._judge.why)
+        return self._judge.why or "gone"
 
     async def _down(self) -> None:
         try:
@@ -94,7 +72,7 @@ class Passing:
                     await self._page.send_bytes(data)
                     self._desktop.waiting -= 1
         except ConnectionClosed as closed:
-            self._why = self._why or (closed.rcvd.reason if closed.rcvd else "") or "lost"
+            self._judge.why = self._judge.why or (closed.rcvd.reason if closed.rcvd else "") or "lost"
 
     async def _up(self) -> None:
         while True:
@@ -104,60 +82,14 @@ class Passing:
             data = message.get("bytes")
             if data is not None:
                 await self._desktop.send(data)
-            elif not await self._on_text(message["text"]):
-                self._why = "violation"
+            elif not await self._judge.on_text(message["text"]):
                 return
 
-    async def _on_text(self, text: str) -> bool:
-        """Pass on what a page may say; False for anything else."""
-        try:
-            said: dict[str, Any] = json.loads(text) if len(text) <= _LONGEST else {}
-            kind = said.get("t")
-        except (ValueError, AttributeError, RecursionError):
-            return False
-        if kind == "beat":
-            self._alive.set()
-        elif kind in ("ping", "text", "override"):
-            await self._desktop.send(text)
-        elif kind == "control" and said.get("want") is True:
-            if self._asking is None or self._asking.done():
-                self._asking = asyncio.create_task(self._ask_for_control(text))
-        elif kind == "control":
-            if self._asking is not None:
-                self._asking.cancel()  # they want it no more: it does not come to them afterwards
-                self._asking = None
-            await self._desktop.send(text)
-        else:
-            return False
-        return True
 
-    async def _ask_for_control(self, text: str) -> None:
-        """Control is given by the desktop, and only to who may look at this moment."""
-        with contextlib.suppress(_Ended, ConnectionClosed):
-            if await self._may():
-                await self._desktop.send(text)
-
-    async def _go_on_checking(self) -> None:
-        """Ask again all the while; the page's sign of life alone makes a renewal of it."""
-        while True:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._check_seconds):
-                    await self._alive.wait()
-            alive = self._alive.is_set()
-            self._alive.clear()
-            if await self._may() and alive:
-                await self._desktop.send('{"t": "renew"}')
-            await asyncio.sleep(min(1.0, self._check_seconds / 5))
-
-    async def _may(self) -> bool:
-        """Whether they may still look; ends it where they may not."""
-        try:
-            await self._check()
-        except HandoffError as error:
-            if error.code not in _UNSURE and not isinstance(error, OutcomeUnknown):
-                self._why = str(error.code)
-                self._desktop.transport.abort()
-                raise _Ended from error
-            await self._page.send_text('{"t": "unsure"}')
-            return False
-        return True
+async def put_away(tasks: "tuple[asyncio.Task[None], ...]") -> None:
+    """Cancel what a view was made of, and wait for it."""
+    for task in tasks:
+        task.cancel()
+    for done in await asyncio.gather(*tasks, return_exceptions=True):
+        if isinstance(done, Exception) and not isinstance(done, EXPECTED):
+            _LOG.error("a view ended unexpectedly: %s", type(done).__name__)

@@ -1,6 +1,7 @@
 """The connection from a gateway to a desktop's view."""
 
 import logging
+import socket
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
@@ -12,7 +13,7 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import Event
 
 from user_handoff.contract.errors import ErrorCode, make_error
-from user_handoff.contract.view import TICKET_HEADER
+from user_handoff.contract.view import PAGE_HEADER, TICKET_HEADER
 
 SILENT: Final = logging.getLogger("user_handoff.gateway.live.silent")
 """For libraries that would log paths and headers: a person's link and a ticket are among them."""
@@ -28,22 +29,38 @@ _LITTLE: Final = 64 * 1024
 PAGE_WIRE: Final = "page_wire"
 """Where a WebSocket's state names its `Wire`, when its server has one."""
 
+UNIX: Final = "unix:"
+"""What the address of a view on this machine begins with."""
+
 Take = Callable[[bytes], bool]
 """Takes a message; returns False where it has not taken it."""
 
 
 class Wire(Protocol):
-    """One end of what is passed on: messages go in the moment in which they come, without a task in between."""
+    """A page's connection: messages go in the moment in which they come, or another process goes on with it."""
 
     take: Take | None
     """Called with each binary message that comes while nothing older waits; what it does not take waits."""
 
+    @property
+    def can_be_lent(self) -> bool:
+        """False where another process could make nothing of the connection: it is encrypted here."""
+
     def send_at_once(self, data: bytes) -> bool:
         """Send one binary message now; False where too much waits already, and nothing was sent."""
 
+    def lend(self) -> socket.socket | None:
+        """The connection for another process to go on with; None where something of it waits here.
+
+        From now on not one byte is read from it or sent, whoever ends what; only `take_back` changes that.
+        """
+
+    def take_back(self) -> None:
+        """Nobody has it: go on."""
+
 
 class DesktopConnection(ClientConnection):
-    """A connection to a desktop's view; a `Wire`.
+    """A connection to a desktop's view.
 
     Attributes:
         take: As in `Wire`.
@@ -62,26 +79,27 @@ class DesktopConnection(ClientConnection):
         super().process_event(event)
 
     def send_at_once(self, data: bytes) -> bool:
-        """As in `Wire`."""
+        """Send one binary message now; False where too much waits already, and nothing was sent."""
         if self.transport.get_write_buffer_size() > _LITTLE:
             return False
         broadcast((self,), data)
         return True
 
 
-async def connect_to(address: str, ticket: str) -> DesktopConnection:
+async def connect_to(address: str, ticket: str, key: str | None = None) -> DesktopConnection:
     """Connect to the view of a desktop.
 
     Args:
         address: As the desktop told it: ``unix:/path``, ``ws://host:port`` or ``wss://host/path``.
         ticket: Lets one viewer in, once.
+        key: Under which the page's own connection will be handed over; None: it will not be.
 
     Raises:
         Refused: `view_unavailable`: it cannot be reached, or lets nobody in.
     """
     options: dict[str, Any] = {
         "create_connection": DesktopConnection,
-        "additional_headers": {TICKET_HEADER: ticket},
+        "additional_headers": {TICKET_HEADER: ticket} | ({PAGE_HEADER: key} if key else {}),
         "compression": None,
         "max_size": None,
         "max_queue": 8,
@@ -93,25 +111,27 @@ async def connect_to(address: str, ticket: str) -> DesktopConnection:
         "logger": SILENT,
     }
     try:
-        if address.startswith("unix:"):
-            return _ours(await unix_connect(address.removeprefix("unix:"), "ws://desktop/", **options))
-        if urlsplit(address).scheme in ("ws", "wss"):
-            return _ours(await connect(address, proxy=None, **options))
+        if address.startswith(UNIX):
+            return _ours(await unix_connect(address.removeprefix(UNIX), "ws://desktop/", **options))
+        return _ours(await connect(address, proxy=None, **options))
     except (OSError, TimeoutError, InvalidHandshake, InvalidURI) as error:
         raise make_error(
             ErrorCode.VIEW_UNAVAILABLE,
-            "The desktop's view cannot be reached from this gateway.",
+            f"The desktop's view at {_place(address)} cannot be reached from this gateway ({type(error).__name__}).",
             holds="The hold is as it was.",
-            do_next="Run the gateway on the desktop's machine, or set HANDOFF_VIEW_LISTEN there.",
+            do_next="Set HANDOFF_VIEW_LISTEN for the runner there, and HANDOFF_VIEW_ADDRESS where this gateway finds "
+            "it by another name; or run this gateway on the desktop's machine, as the same user.",
         ) from error
-    raise make_error(
-        ErrorCode.VIEW_UNAVAILABLE,
-        "The desktop told an address that is none.",
-        holds="The hold is as it was.",
-        do_next="Correct HANDOFF_VIEW_ADDRESS there.",
-    )
 
 
 def _ours(connection: ClientConnection) -> DesktopConnection:
     assert isinstance(connection, DesktopConnection)
     return connection
+
+
+def _place(address: str) -> str:
+    """An address without what only its two ends may know: a proxy's password, a path."""
+    if address.startswith(UNIX):
+        return address
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
