@@ -218,8 +218,8 @@ class DesktopActivities:
 
     @activity.defn(name=Activities.CLOSE_BROWSER)
     @typed
-    async def close_browser(self, request: b.BrowserRequest) -> None:
-        """Close a browser; works while it is held."""
+    async def close_browser(self, request: b.CloseBrowser) -> None:
+        """Close a browser; works while it is held, unless the request says otherwise."""
         await self._desktop.close_browser(request)
 
     @activity.defn(name=Activities.COMPUTER)

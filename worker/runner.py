@@ -6,8 +6,9 @@ import logging
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from importlib.metadata import version
+from typing import Any
 
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError
 from temporalio.worker import PollerBehaviorAutoscaling, Worker
 
@@ -15,7 +16,7 @@ from user_handoff.activities.desktop import DesktopActivities
 from user_handoff.contract.errors import ErrorCode, SetupError
 from user_handoff.contract.ids import runner_workflow_id
 from user_handoff.contract.names import DESKTOPS_QUEUE, SERVER_QUEUE, Workflows
-from user_handoff.contract.runner import Capabilities, RunnerInfo
+from user_handoff.contract.runner import Capabilities, RunnerInfo, RunnerView
 from user_handoff.desktop.desktop import Desktop
 from user_handoff.desktop.start import DesktopSettings, running_desktop
 from user_handoff.worker.doors import watch_grants
@@ -100,19 +101,29 @@ class _Workers:
             await self._stack.enter_async_context(worker)
 
 
+async def beat(client: Client, info: RunnerInfo) -> WorkflowHandle[Any, RunnerView]:
+    """Say what a runner is and has: its presence begins with the first time, and is renewed by each that follows.
+
+    Raises:
+        RPCError: It could not be told.
+    """
+    return await client.start_workflow(
+        Workflows.RUNNER,
+        info,
+        id=runner_workflow_id(info.client_id),
+        task_queue=SERVER_QUEUE,
+        result_type=RunnerView,
+        start_signal=Workflows.HEARTBEAT,
+        start_signal_args=[info],
+    )
+
+
 async def _presence(client: Client, desktop: Desktop, settings: DesktopSettings) -> None:
     while True:
         told = desktop.browsers.ids
         try:
             info = runner_info(desktop, virtual=settings.virtual is not False)
-            await client.start_workflow(
-                Workflows.RUNNER,
-                info,
-                id=runner_workflow_id(info.client_id),
-                task_queue=SERVER_QUEUE,
-                start_signal=Workflows.HEARTBEAT,
-                start_signal_args=[info],
-            )
+            await beat(client, info)
         except RPCError as error:
             log.warning("the presence of this desktop could not be told: %s", error.status.name)
         await _until_due(desktop, told)

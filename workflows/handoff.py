@@ -137,7 +137,7 @@ class HandoffWorkflow:
 
     @add_link.validator
     def _check_link(self, link: LinkGrant) -> None:
-        if self._record.state.ended or not self._record.links.has_room_for(link):
+        if not (self._record.takes_links and self._record.links.has_room_for(link)):
             raise to_failure(self._record.no_more_links())
 
     @workflow.signal(name=Workflows.ADD_LINK, description=_LINK)

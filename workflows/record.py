@@ -24,6 +24,7 @@ from user_handoff.contract.handoff import (
     RevokeReason,
     Summary,
 )
+from user_handoff.contract.links import no_link_any_more
 from user_handoff.contract.notices import Told
 from user_handoff.workflows.links import Links
 
@@ -66,6 +67,11 @@ class Record:
     def answers(self) -> bool:
         """True while a person's answer counts."""
         return self.state in (HandoffState.REQUESTED, HandoffState.HELD)
+
+    @property
+    def takes_links(self) -> bool:
+        """True while whoever enters by a link finds more than an end."""
+        return not self.state.ended and self.state is not HandoffState.EXPIRED
 
     @property
     def signed_in(self) -> bool:
@@ -176,9 +182,11 @@ class Record:
 
     def no_more_links(self) -> HandoffError:
         """The refusal of one more link."""
+        if not self.takes_links:
+            return no_link_any_more(self.handoff_id, self.state)
         return make_error(
-            ErrorCode.NOT_HELD if self.state.ended else ErrorCode.INVALID_REQUEST,
-            f"This handoff takes no more links: it is {self.state} and has {len(self.links.hashes)}.",
+            ErrorCode.INVALID_REQUEST,
+            f"This handoff takes no more links: it has {len(self.links.hashes)}.",
             holds="Its links are as they were.",
             do_next="Use one of those.",
             handoff_id=self.handoff_id,

@@ -12,10 +12,18 @@ from tests.gateway.world import World, open_site
 from tests.waiting import until
 from user_handoff.contract.errors import ErrorCode, HandoffError
 from user_handoff.contract.handoff import Answer, HandoffState
+from user_handoff.contract.ids import Association
 
 
 def without_colour(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+
+
+async def expired_one(world: World) -> str:
+    """A handoff whose time is up."""
+    receipt = await world.held(timeout_seconds=1)
+    await world.until(receipt.handoff_id, HandoffState.EXPIRED)
+    return receipt.handoff_id
 
 
 async def listed(call: Call, handoff_id: str, *options: str) -> str:
@@ -40,6 +48,21 @@ async def test_list_tells_the_same_as_json(world: World, call: Call) -> None:
     found = json.loads(await listed(call, receipt.handoff_id, "--json"))
 
     assert receipt.handoff_id in [row["handoff_id"] for row in found]
+
+
+async def test_list_names_what_waits_alone_and_counts_what_still_holds_a_browser(world: World, call: Call) -> None:
+    """A14: one whose time is up waits for nobody; an operator finds it all the same."""
+    waits = await world.held()
+    expired = await expired_one(world)
+    of_it = ("--browser", Association.parse(expired).browser_id)
+
+    assert expired in await listed(call, expired, "--all", *of_it)
+    assert expired in json.dumps(json.loads(await listed(call, expired, "--all", "--json")))
+    assert expired not in await listed(call, waits.handoff_id)
+    alone = await call("list", *of_it)
+    assert alone.stdout == "No handoff waits.\n"
+    assert "1 more still holds its browser" in alone.stderr and "`handoff list --all`" in alone.stderr
+    assert json.loads((await call("list", "--json", *of_it)).stdout) == []
 
 
 async def test_show_tells_what_is_asked_and_where(world: World, call: Call) -> None:
@@ -92,7 +115,8 @@ async def test_a_program_is_told_a_refusal_as_json(environment: dict[str, str], 
     done = await asyncio.to_thread(handoff, "show", "handoff/b/s/m", "--json", env=environment)
 
     assert (done.returncode, done.stdout) == (3, "")
-    assert json.loads(done.stderr)["code"] == "unknown_handoff"
+    told = json.loads(done.stderr)
+    assert told["code"] == "unknown_handoff" and "`handoff list`" in told["do_next"]
 
 
 async def test_a_note_that_is_too_long_is_refused_in_sentences(world: World, call: Call) -> None:
@@ -116,6 +140,17 @@ async def test_the_first_answer_stands(world: World, call: Call) -> None:
     assert (first.exit_code, second.exit_code) == (0, 3)
     summary = await world.client.summary(receipt.handoff_id)
     assert (summary.answer, summary.note, summary.answered_by) == (Answer.DECLINED, "not mine", "Ada")
+
+
+async def test_an_answer_that_comes_after_the_time_is_up_is_not_told_as_recorded(world: World, call: Call) -> None:
+    """B5: the time is not renewed, whatever somebody says."""
+    expired = await expired_one(world)
+
+    late = await call("reply", expired, "done")
+
+    assert late.stdout.startswith("Too late: nothing was recorded. The handoff is expired.")
+    assert late.exit_code == 3
+    assert (await world.client.summary(expired)).answer is None
 
 
 async def test_finish_takes_the_browser_back_with_the_fence_of_the_hold(world: World, call: Call) -> None:
@@ -170,3 +205,26 @@ async def test_a_link_opens_the_persons_page(world: World, call: Call) -> None:
 
     assert page.status_code == 200
     assert "Sign in to the portal" in page.text
+
+
+@pytest.mark.parametrize("command", ["link", "open"])
+async def test_no_link_is_made_to_a_handoff_whose_time_is_up(world: World, call: Call, command: str) -> None:
+    """B5: whoever opened it could only read that."""
+    expired = await expired_one(world)
+
+    done = await call(command, expired, *(["--print"] if command == "open" else []))
+
+    refused = done.exception
+    assert isinstance(refused, HandoffError) and refused.code is ErrorCode.NOT_HELD
+    assert f"`handoff close {expired}`" in refused.do_next and f"`handoff finish {expired}`" in refused.do_next
+    assert (done.stdout, (await world.client.summary(expired)).link_hashes) == ("", ())
+
+
+async def test_no_link_is_made_to_a_handoff_that_has_ended(world: World, call: Call) -> None:
+    receipt = await world.held()
+    await call("close", receipt.handoff_id)
+
+    refused = (await call("link", receipt.handoff_id)).exception
+
+    assert isinstance(refused, HandoffError) and refused.code is ErrorCode.NOT_HELD
+    assert "(closed)" in refused.what and f"`handoff show {receipt.handoff_id}`" in refused.do_next

@@ -97,6 +97,24 @@ async def test_in_a_pipe_each_change_is_a_plain_line_and_an_end_that_is_not_veri
         assert await asyncio.wait_for(process.wait(), SECONDS) == 1
 
 
+async def test_it_ends_when_the_time_is_up_and_tells_that_as_the_outcome(
+    world: World, environment: dict[str, str], handoff: Handoff
+) -> None:
+    """B5, K21: the browser is held all the same, which `ended` and the words say."""
+    receipt = await world.held(timeout_seconds=1)
+    async with watching(environment, receipt.handoff_id, "--json") as process:
+        changes = [json.loads(await line(process))]
+        while changes[-1]["state"] != "expired":
+            changes.append(json.loads(await line(process)))
+        assert await asyncio.wait_for(process.wait(), SECONDS) == 1
+    assert (changes[-1]["result"], changes[-1]["ended"]) == ("expired", False)
+
+    again = await asyncio.to_thread(handoff, "watch", receipt.handoff_id, env=environment)
+
+    assert again.returncode == 1 and "`handoff finish` or `handoff close`" in again.stdout
+    await world.client.close(receipt.handoff_id)
+
+
 async def test_without_an_id_what_begins_and_ends_meanwhile_is_told_until_it_is_interrupted(
     world: World, environment: dict[str, str]
 ) -> None:

@@ -180,3 +180,13 @@ async def test_the_window_of_a_held_browser_has_no_title_and_no_picture_is_taken
     (window,) = (await desktop.observe_computer(c.ObserveComputer())).windows
     assert window.title_withheld and window.title == ""
     assert await refused(desktop.observe_computer(c.ObserveComputer(screenshot=True))) is ErrorCode.DESKTOP_HELD
+
+
+async def test_it_is_closed_under_a_person_unless_the_request_says_otherwise(desktop: MemoryDesktop) -> None:
+    """A9: and after they have given it back in any case."""
+    unless_held = b.CloseBrowser(browser_id="b1", unless_held=True)
+    receipt = await desktop.begin(hold_of())
+    assert await refused(desktop.close_browser(unless_held)) is ErrorCode.BROWSER_HELD
+    await desktop.finish(named(receipt))
+    await desktop.close_browser(unless_held)
+    assert await refused(desktop.info(unless_held)) is ErrorCode.BROWSER_GONE

@@ -10,9 +10,10 @@ from tests.waiting import until
 from tests.workflows.fake_desktop import FakeDesktop
 from tests.workflows.handoffs import Handoffs
 from user_handoff.contract.handoff import HandoffState, Result, RevokeReason
-from user_handoff.contract.ids import new_id, runner_workflow_id
-from user_handoff.contract.names import SERVER_QUEUE, Workflows
+from user_handoff.contract.ids import new_id
+from user_handoff.contract.names import Workflows
 from user_handoff.contract.runner import Capabilities, RunnerInfo, RunnerView
+from user_handoff.worker.runner import beat
 from user_handoff.workflows.runner import RunnerWorkflow
 
 Runner = WorkflowHandle[Any, RunnerView]
@@ -29,28 +30,16 @@ def _info(desktop: FakeDesktop, **more: Any) -> RunnerInfo:
     return RunnerInfo(**{**fields, **more})
 
 
-async def _beat(client: Client, info: RunnerInfo) -> Runner:
-    return await client.start_workflow(
-        Workflows.RUNNER,
-        info,
-        id=runner_workflow_id(info.client_id),
-        task_queue=SERVER_QUEUE,
-        result_type=RunnerView,
-        start_signal=Workflows.HEARTBEAT,
-        start_signal_args=[info],
-    )
-
-
 async def _until(runner: Runner, *, online: bool) -> RunnerView:
     return await until(lambda: runner.query(RunnerWorkflow.view), 20, wanted=lambda view: view.online is online)
 
 
 async def test_a_beat_starts_the_presence_and_later_ones_renew_what_it_says(client: Client, handoffs: Handoffs) -> None:
     info = _info(handoffs.desktop)
-    runner = await _beat(client, info)
+    runner = await beat(client, info)
     assert (await runner.query(RunnerWorkflow.view)).info == info
     more = info.model_copy(update={"browsers": (new_id("b"),)})
-    assert (await _beat(client, more)).result_run_id == runner.result_run_id
+    assert (await beat(client, more)).result_run_id == runner.result_run_id
     view = await runner.query(RunnerWorkflow.view)
     assert view.online and view.info == more
     await runner.signal(Workflows.RETIRE)
@@ -61,14 +50,14 @@ async def test_a_machine_that_is_not_heard_of_is_offline_until_it_is_heard_again
     skipping: WorkflowEnvironment, timed: Handoffs
 ) -> None:
     info = _info(timed.desktop)
-    runner = await _beat(skipping.client, info)
+    runner = await beat(skipping.client, info)
     await skipping.fast_forward(runner, timedelta(seconds=60))
-    await _beat(skipping.client, info)
+    await beat(skipping.client, info)
     await skipping.fast_forward(runner, timedelta(seconds=60))
     assert (await runner.query(RunnerWorkflow.view)).online
     await skipping.fast_forward(runner, timedelta(seconds=31))
     await _until(runner, online=False)
-    await _beat(skipping.client, info)
+    await beat(skipping.client, info)
     await _until(runner, online=True)
     await runner.signal(Workflows.RETIRE)
 
@@ -77,18 +66,18 @@ async def test_a_replaced_desktop_loses_its_holds_and_the_new_one_keeps_its_own(
     client: Client, handoffs: Handoffs
 ) -> None:
     """A15."""
-    runner = await _beat(client, _info(handoffs.desktop))
+    runner = await beat(client, _info(handoffs.desktop))
     old, _ = await handoffs.begin()
     fresh = FakeDesktop(client_id=handoffs.desktop.client_id)
     async with fresh.serving(client):
         new, _ = await Handoffs(client, fresh, handoffs.session_id).begin()
         await handoffs.listed(old, new)
-        await _beat(client, _info(fresh))
+        await beat(client, _info(fresh))
         outcome = await old.outcome()
         assert (outcome.result, outcome.reason) == (Result.REVOKED, RevokeReason.RUNNER_REPLACED)
         assert (await new.summary()).state is HandoffState.HELD
         await new.close()
-    await _beat(client, _info(handoffs.desktop))
+    await beat(client, _info(handoffs.desktop))
     assert (await runner.query(RunnerWorkflow.view)).info.desktop_id == fresh.desktop_id
     await runner.signal(Workflows.RETIRE)
 
@@ -96,12 +85,12 @@ async def test_a_replaced_desktop_loses_its_holds_and_the_new_one_keeps_its_own(
 async def test_a_long_presence_continues_as_new_and_remembers_who_was_replaced(
     client: Client, handoffs: Handoffs
 ) -> None:
-    runner = await _beat(client, _info(handoffs.desktop))
+    runner = await beat(client, _info(handoffs.desktop))
     fresh = FakeDesktop(client_id=handoffs.desktop.client_id)
-    await _beat(client, _info(fresh))
+    await beat(client, _info(fresh))
     await handoffs.pad(runner, Workflows.HEARTBEAT, _info(fresh))
     current: Runner = client.get_workflow_handle(runner.id)
-    await _beat(client, _info(handoffs.desktop))
+    await beat(client, _info(handoffs.desktop))
     assert (await current.query(RunnerWorkflow.view)).info.desktop_id == fresh.desktop_id
     assert (await current.describe()).run_id != runner.result_run_id
     await current.signal(Workflows.RETIRE)

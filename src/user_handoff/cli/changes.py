@@ -23,7 +23,7 @@ _SAYS: Final = {
     HandoffState.HELD: "a person is needed",
     HandoffState.FINISHING: "the browser is taken back",
     HandoffState.RECOVERING: "the agent has to look again",
-    HandoffState.EXPIRED: "nobody finished in time: the browser stays paused",
+    HandoffState.EXPIRED: "nobody finished in time: the browser stays paused until `handoff finish` or `handoff close`",
     HandoffState.CLOSED: "the browser is closed",
     HandoffState.REVOKED: "the hold ended by itself",
     HandoffState.REFUSED: "nothing is held",
@@ -54,6 +54,8 @@ class Change(Model):
     def of(cls, summary: Summary) -> "Change":
         """What holds now."""
         same = cls.model_fields.keys() & Summary.model_fields.keys()
+        if summary.state is HandoffState.EXPIRED:
+            summary = summary.model_copy(update={"result": Result.EXPIRED})  # whatever becomes of its hold
         return cls(
             at=datetime.now(UTC),
             ended=summary.state.ended,

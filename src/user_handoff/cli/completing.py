@@ -1,13 +1,16 @@
-"""What a shell completes: the ids of handoffs that wait, where a server tells them at once."""
+"""What a shell completes: the ids of handoffs that wait and of browsers, where a server tells them at once."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from temporalio.client import Client
 
 from user_handoff.cli import options
 from user_handoff.cli.temporal import connect
+from user_handoff.client.desktop import DesktopClient
 from user_handoff.contract.names import Workflows
 
 SECONDS: Final = 1.5
@@ -17,21 +20,36 @@ _MOST: Final = 50
 
 
 def waiting_ids(ctx: typer.Context, incomplete: str) -> list[str]:
-    """The ids that begin so; none where no server answers at once. It says nothing, and never fails."""
+    """The ids of handoffs that begin so; none where no server answers at once. It says nothing, and never fails."""
+    return _ids(ctx, incomplete, _handoffs)
+
+
+def browser_ids(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The ids of browsers, likewise."""
+    return _ids(ctx, incomplete, _browsers)
+
+
+def _ids(ctx: typer.Context, incomplete: str, listed: Callable[[Client], Awaitable[list[str]]]) -> list[str]:
     given = ctx.params.get("state")
     folder = options.state_folder(Path(given) if given else None)
+
+    async def found() -> list[str]:
+        async with asyncio.timeout(SECONDS):
+            return await listed(await connect(folder))
+
     try:
-        found = asyncio.run(_listed(folder))
+        return [each for each in asyncio.run(found()) if each.startswith(incomplete)]
     except Exception:  # a shell is waiting: whatever is wrong, there is nothing to complete
         return []
-    return [handoff_id for handoff_id in found if handoff_id.startswith(incomplete)]
 
 
-async def _listed(folder: Path) -> list[str]:
-    async with asyncio.timeout(SECONDS):
-        client = await connect(folder)
-        query = f"WorkflowType = '{Workflows.HANDOFF}' AND ExecutionStatus = 'Running'"
-        return [row.id async for row in client.list_workflows(query, limit=_MOST)]
+async def _handoffs(client: Client) -> list[str]:
+    query = f"WorkflowType = '{Workflows.HANDOFF}' AND ExecutionStatus = 'Running'"
+    return [row.id async for row in client.list_workflows(query, limit=_MOST)]
+
+
+async def _browsers(client: Client) -> list[str]:
+    return [each for desktop in await DesktopClient(client).desktops() for each in desktop.browsers][:_MOST]
 
 
 HandoffId = Annotated[

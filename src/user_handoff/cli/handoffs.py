@@ -3,6 +3,8 @@
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
 from user_handoff.cli import options, tables
 from user_handoff.cli.asking import ask, gateway_url
@@ -12,7 +14,7 @@ from user_handoff.cli.people import this_user
 from user_handoff.client import HandoffClient
 from user_handoff.contract.base import Model
 from user_handoff.contract.errors import ErrorCode, make_error
-from user_handoff.contract.handoff import LINK_SECONDS, Answer, HandoffState, Reply, Summary
+from user_handoff.contract.handoff import LINK_SECONDS, Answer, HandoffState, Reply, ReplyReceipt, Summary
 from user_handoff.contract.ids import new_id
 from user_handoff.gateway.links import issue_link
 
@@ -28,20 +30,26 @@ def list_(
     browser: Annotated[str, typer.Option(help="Only those of this browser.")] = "",
     session: Annotated[str, typer.Option(help="Only those of this session.")] = "",
     client: Annotated[str, typer.Option(help="Only those on this desktop machine.")] = "",
+    all_: Annotated[
+        bool, typer.Option("--all", help="Also those that wait for nobody and still hold their browser: see `state`.")
+    ] = False,
     state: options.State = None,
     as_json: options.Json = False,
 ) -> None:
     """List the handoffs that wait for a person."""
-    waiting = ask(state, lambda found: found.waiting(browser_id=browser, session_id=session, client_id=client))
+    found = ask(state, lambda asked: asked.going_on(browser_id=browser, session_id=session, client_id=client))
+    listed = [summary for summary in found if all_ or _waits(summary)]
     screen = tables.console()
     if as_json:
-        print_json([_dump(summary) for summary in waiting])
-    elif not waiting:
+        print_json([_dump(summary) for summary in listed])
+        return
+    if not listed:
         typer.echo("No handoff waits.")
     elif tables.is_screen(screen):
-        screen.print(tables.Board(waiting))
+        screen.print(tables.Board(listed))
     else:
-        typer.echo("\n".join(tables.lines(waiting)))
+        typer.echo("\n".join(tables.lines(listed)))
+    _tell_left_out(len(found) - len(listed), screen)
 
 
 def show(handoff_id: HandoffId, state: options.State = None, as_json: options.Json = False) -> None:
@@ -66,14 +74,19 @@ def reply(
 ) -> None:
     """Answer a handoff for the person who did, or could not do, what it asks.
 
-    Where another answer stands it is told, and the exit code is 3.
+    Where another answer stands, or it comes too late, that is told, and the exit code is 3.
     """
     words = _words(answer, note, by or this_user())
-    receipt = ask(state, lambda client: client.reply(handoff_id, words, new_id("r")))
-    first = "Recorded" if receipt.accepted else "An earlier answer stands"
-    more = f"`handoff watch {handoff_id}` tells how it goes on."
-    _tell(receipt, f"{first}: {receipt.answer}. The handoff is {receipt.state}. {more}", as_json)
-    if receipt.answer is not answer:
+
+    async def answer_it(client: HandoffClient) -> tuple[ReplyReceipt, bool]:
+        receipt = await client.reply(handoff_id, words, new_id("r"))
+        return receipt, receipt.accepted or (await client.summary(handoff_id)).answer is not None
+
+    receipt, stands = ask(state, answer_it)
+    first = f"{'Recorded' if receipt.accepted else 'An earlier answer stands'}: {receipt.answer}."
+    more = f"The handoff is {receipt.state}. `handoff watch {handoff_id}` tells how it goes on."
+    _tell(receipt, f"{first if stands else 'Too late: nothing was recorded.'} {more}", as_json)
+    if not stands or receipt.answer is not answer:
         raise typer.Exit(Exit.REFUSED)
 
 
@@ -117,6 +130,20 @@ def close(handoff_id: HandoffId, state: options.State = None, as_json: options.J
     else:
         sentence = f"The handoff was over before ({receipt.state}). Its browser was not touched: its agent closes it."
     _tell(receipt, sentence, as_json)
+
+
+def _waits(summary: Summary) -> bool:
+    return summary.answer is None and summary.state in (HandoffState.REQUESTED, HandoffState.HELD)
+
+
+def _tell_left_out(count: int, screen: Console) -> None:
+    """Say beside a list that other handoffs still hold a browser: an operator has to end them."""
+    what = "1 more still holds its browser" if count == 1 else f"{count} more still hold their browsers"
+    said = f"{what}, and nobody is waited for: `handoff list --all`."
+    if count and tables.is_screen(screen):
+        screen.print(Text(said, "dim", overflow="fold"))
+    elif count:
+        typer.echo(said, err=True)
 
 
 def _words(answer: Answer, note: str, by: str) -> Reply:

@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from user_handoff.cli import options
+from user_handoff.cli import options, tables
 from user_handoff.cli.exits import plain, print_json
 from user_handoff.cli.temporal import connect
 from user_handoff.client import HandoffClient
@@ -59,10 +59,7 @@ def list_(state: options.State = None, as_json: options.Json = False) -> None:
     elif not found:
         typer.echo("There are no keys.")
     else:
-        rows = [("key", "name", "scopes", "made", "revoked"), *map(_row, found)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for row in rows:
-            typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        typer.echo("\n".join(tables.columns([("key", "name", "scopes", "made", "revoked"), *map(_row, found)])))
 
 
 @keys.command()

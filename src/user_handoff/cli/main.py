@@ -12,6 +12,7 @@ import typer
 
 from user_handoff.cli import (
     agents,
+    browsers,
     cdp,
     evidence,
     handoffs,
@@ -270,6 +271,7 @@ hotkey.register(app)
 opening.register(app)
 agents.register(app)
 keys.register(app)
+browsers.register(app)
 cdp.register(app)
 evidence.register(app)
 relay.register(app)

@@ -77,7 +77,11 @@ def row(summary: Summary) -> tuple[str, str, str, str, str]:
 
 def lines(summaries: Sequence[Summary]) -> list[str]:
     """The list for a pipe: columns, and nothing cut off."""
-    rows = [HEADS, *map(row, summaries)]
+    return columns([HEADS, *map(row, summaries)])
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows as lines, each column as wide as it has to be."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(r, widths, strict=True)).rstrip() for r in rows]
 

@@ -16,7 +16,7 @@ from user_handoff.cli.temporal import connect
 from user_handoff.client import HandoffClient
 from user_handoff.client.takeovers import TakeoverClient
 from user_handoff.contract.errors import ErrorCode, Gone, HandoffError
-from user_handoff.contract.handoff import Result, Summary
+from user_handoff.contract.handoff import HandoffState, Result, Summary
 from user_handoff.contract.takeover import MAX_TAKEOVER_SECONDS, TakeoverSummary
 
 LOOK_SECONDS: Final = 0.5
@@ -45,10 +45,10 @@ def watch(
     ] = False,
     why: takeover.Why = "",
 ) -> None:
-    """Tell each change of a handoff as it comes, with the time that is left, and end with its end.
+    """Tell each change of a handoff as it comes, with the time that is left, and end with its end or its time.
 
-    Exit code 0 where its outcome was verified, 1 where it ended otherwise. Without an id it tells of all handoffs and
-    takeovers, and goes on until Ctrl-C.
+    Exit code 0 where its outcome was verified, 1 where it ended otherwise or its time was up. Without an id it tells of
+    all handoffs and takeovers, and goes on until Ctrl-C.
     """
     if control:
         if not handoff_id:
@@ -79,7 +79,7 @@ async def _watch(folder: Path, handoff_id: str, as_json: bool) -> Exit:
 
 
 async def follow(client: TakeoverClient, handoff_id: str, view: View) -> Summary:
-    """Tell changes until the end of one handoff.
+    """Tell changes until the end of one handoff, or until its time is up.
 
     Args:
         client: Asks for them.
@@ -87,7 +87,7 @@ async def follow(client: TakeoverClient, handoff_id: str, view: View) -> Summary
         view: Where they are told.
 
     Returns:
-        What held at the end.
+        What held then.
 
     Raises:
         HandoffError: There is no such handoff, or the first look got no answer. Later ones are made again.
@@ -101,8 +101,8 @@ async def follow(client: TakeoverClient, handoff_id: str, view: View) -> Summary
                 view.change(summary)
             if summary.state.ended:
                 del known[summary.handoff_id]
-                if handoff_id:
-                    return summary
+            if handoff_id and (summary.state.ended or summary.state is HandoffState.EXPIRED):
+                return summary
         view.now(list(known.values()), "")
     raise AssertionError("looks have no end")
 

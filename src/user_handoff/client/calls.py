@@ -92,7 +92,7 @@ def unknown_handoff(handoff_id: str) -> HandoffError:
         ErrorCode.UNKNOWN_HANDOFF,
         "There is no such handoff, or it has ended.",
         holds="Nothing was changed.",
-        do_next="Check its id, or ask for its summary.",
+        do_next="Check its id: `handoff list` names those that wait; the summary of one tells how it ended.",
         handoff_id=handoff_id[:210],
     )
 
@@ -170,5 +170,10 @@ def safe_id(value: str) -> str:
         Refused: ``invalid_request``.
     """
     if not re.fullmatch(ID_PATTERN, value):
-        raise make_error(ErrorCode.INVALID_REQUEST, "That is not an id.", do_next="Give letters, digits, - and _ only.")
+        raise make_error(
+            ErrorCode.INVALID_REQUEST,
+            "That is not an id.",
+            holds="Nothing was done.",
+            do_next="Give letters, digits, - and _ only.",
+        )
     return value

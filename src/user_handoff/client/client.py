@@ -29,6 +29,7 @@ from user_handoff.contract.handoff import (
     Summary,
 )
 from user_handoff.contract.ids import Association, new_id
+from user_handoff.contract.links import no_link_any_more
 from user_handoff.contract.markdown import literal
 from user_handoff.contract.names import SearchAttributes, Workflows
 
@@ -170,10 +171,14 @@ class HandoffClient(SessionClient):
             expires_in_seconds: For how long it can be entered, once. Whoever has entered stays.
 
         Raises:
-            Gone: ``unknown_handoff``, or it has ended.
+            Gone: ``unknown_handoff``.
+            Refused: ``not_held``: it has ended, or its time is up; or it has as many links as it may.
         """
         grant = LinkGrant(sha256=sha256, expires_in_seconds=expires_in_seconds)
-        await self._update(handoff_id, Workflows.ADD_LINK, grant, f"link.{sha256}", object)
+        try:
+            await self._update(handoff_id, Workflows.ADD_LINK, grant, f"link.{sha256}", object)
+        except Gone:
+            raise no_link_any_more(handoff_id, (await self.summary(handoff_id)).state) from None
 
     async def use_link(self, handoff_id: str, use: UseLink) -> None:
         """Take a step by a link.
@@ -221,7 +226,14 @@ class HandoffClient(SessionClient):
     async def waiting(
         self, *, browser_id: str = "", session_id: str = "", client_id: str = "", limit: int = 100
     ) -> list[Summary]:
-        """The handoffs that nobody has answered and that have not ended, newest first.
+        """The handoffs that nobody has answered and that have not ended, newest first. See `going_on`."""
+        found = await self.going_on(browser_id=browser_id, session_id=session_id, client_id=client_id, limit=limit)
+        return [summary for summary in found if summary.answer is None]
+
+    async def going_on(
+        self, *, browser_id: str = "", session_id: str = "", client_id: str = "", limit: int = 100
+    ) -> list[Summary]:
+        """The handoffs that have not ended, answered and expired ones too, newest first.
 
         What Temporal lists lags a moment behind; each row here is what its workflow says now.
 
@@ -252,7 +264,7 @@ class HandoffClient(SessionClient):
                     return None
 
         found = await asyncio.gather(*(look(i) for i in await self._again(listed, "")))
-        return [s for s in found if s is not None and s.answer is None and not s.state.ended]
+        return [s for s in found if s is not None and not s.state.ended]
 
     async def _update(self, handoff_id: str, name: str, arg: object, update_id: str, result: type[T]) -> T:
         handle = self.temporal.get_workflow_handle(_checked(handoff_id))

@@ -193,9 +193,11 @@ class DesktopClient(HandoffClient):
             queue, Activities.ADMIT_VIEWER, request, ViewerAdmitted, f"view.{request.viewer_id}", 10, _ONCE
         )
 
-    async def close_browser(self, queue: str, browser_id: str) -> None:
-        """Close a browser, also while it is held: its handoff ends `closed` then."""
-        request = b.BrowserRequest(browser_id=browser_id)
+    async def close_browser(self, queue: str, browser_id: str, *, unless_held: bool = False) -> None:
+        """Close a browser, also while it is held: its handoff ends `closed` then. `unless_held`: not then."""
+        # A desktop of before knows no `unless_held`, and refuses what names it.
+        named = b.BrowserRequest(browser_id=browser_id)
+        request = b.CloseBrowser(browser_id=browser_id, unless_held=True) if unless_held else named
         await self._call(queue, Activities.CLOSE_BROWSER, request, type(None), new_id("a"), 30, _AGAIN)
 
     async def computer(self, queue: str, effect: ComputerEffect) -> ComputerReceipt:
@@ -264,7 +266,7 @@ def _untyped(failure: ActivityFailureError, name: str) -> HandoffError:
             ErrorCode.BROWSER_LIMIT,
             "Every desktop is full.",
             holds="Nothing was started.",
-            do_next="Close a browser (`handoff status` there lists them), or start another desktop.",
+            do_next="Close a browser (`handoff browsers list` names them), or start another desktop.",
             outcome=b.EffectOutcome.NOT_STARTED,
         )
     if isinstance(cause, TimeoutError) and (

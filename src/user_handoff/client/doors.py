@@ -1,12 +1,10 @@
 """Doors by which other programs drive a browser: opened, listed and closed."""
 
 import secrets
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import TypeVar
 
 from user_handoff.client.access import Access
-from user_handoff.client.desktop import DesktopClient
+from user_handoff.client.browsers import BrowserClient
 from user_handoff.client.tokens import made_of_sense, token_hash
 from user_handoff.contract.access import GrantView
 from user_handoff.contract.browser import BrowserRequest
@@ -16,10 +14,8 @@ from user_handoff.contract.ids import new_id
 from user_handoff.contract.names import Activities
 from user_handoff.contract.session import Scope
 
-T = TypeVar("T")
 
-
-class DoorClient(DesktopClient):
+class DoorClient(BrowserClient):
     """What an operator does with the doors of browsers, wherever they are."""
 
     async def open_door(
@@ -86,25 +82,6 @@ class DoorClient(DesktopClient):
             request = DoorRequest(browser_id=browser_id, door_id=door_id)
         return await self._look(await self.queue_of(browser_id), Activities.CLOSE_DOOR, request, DoorViews)
 
-    async def queue_of(self, browser_id: str) -> str:
-        """The queue of the desktop on which a browser lives.
-
-        Raises:
-            Gone: `unknown_browser`: no desktop that is online has it.
-        """
-        online = await self.desktops()
-        # a browser that was just opened is not yet in what its runner said last
-        for desktop in sorted(online, key=lambda info: browser_id not in info.browsers):
-            if await _known(lambda queue=desktop.queue: self.info(queue, browser_id)):  # type: ignore[misc]
-                return desktop.queue
-        raise make_error(
-            ErrorCode.UNKNOWN_BROWSER,
-            "No desktop that is online has a browser of that id.",
-            holds="Nothing was done.",
-            do_next="`handoff status` on its machine lists the browsers there.",
-            browser_id=browser_id[:64],
-        )
-
     async def _grant(self, queue: str, browser_id: str, grant_id: str) -> GrantView:
         info = await self.info(queue, browser_id)
         if not info.session_id:
@@ -116,16 +93,6 @@ class DoorClient(DesktopClient):
             what = f"The grant's session lacks the scope {Scope.BROWSER_CDP}."
             raise _refused(ErrorCode.MISSING_SCOPE, what, "Open the session with that scope; it is in no default.")
         return grant
-
-
-async def _known(ask: Callable[[], Awaitable[object]]) -> bool:
-    try:
-        await ask()
-    except HandoffError as error:
-        if error.code in (ErrorCode.UNKNOWN_BROWSER, ErrorCode.RUNNER_UNAVAILABLE):
-            return False
-        raise
-    return True
 
 
 def _refused(code: ErrorCode, what: str, do_next: str) -> HandoffError:

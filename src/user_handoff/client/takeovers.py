@@ -85,7 +85,7 @@ class TakeoverClient(DesktopClient):
             ErrorCode.UNKNOWN_BROWSER,
             "No desktop that is online has this browser.",
             holds="Nothing was begun.",
-            do_next="Check its id: `handoff status` on its machine lists the browsers.",
+            do_next="Check its id: `handoff browsers list` names those of all desktops that are online.",
             browser_id=browser_id[:64],
         )
 

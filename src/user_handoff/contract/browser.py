@@ -85,6 +85,13 @@ class BrowserRequest(Model):
     browser_id: Id
 
 
+class CloseBrowser(BrowserRequest):
+    """Close a browser."""
+
+    unless_held: bool = False
+    """True: not while somebody has it, nor while an expired hold keeps it paused."""
+
+
 class PageRequest(BrowserRequest):
     """What names a page."""
 

@@ -5,6 +5,8 @@ import hashlib
 import secrets
 from typing import Final
 
+from user_handoff.contract.errors import ErrorCode, HandoffError, make_error
+from user_handoff.contract.handoff import HandoffState
 from user_handoff.contract.ids import Association
 
 RANDOM_BYTES: Final = 24
@@ -32,6 +34,17 @@ def new_link(handoff_id: str, secret: bytes | None = None) -> tuple[str, str]:
 def token_hash(token: str) -> str:
     """The SHA-256 of a token, in hex."""
     return hashlib.sha256(token.encode()).hexdigest()
+
+
+def no_link_any_more(handoff_id: str, state: HandoffState) -> HandoffError:
+    """The refusal of a link to a handoff that waits for nobody any more."""
+    if state is HandoffState.EXPIRED:
+        what, holds = "The time of this handoff is up.", "No link was made. Its browser stays paused."
+        do_next = f"`handoff finish {handoff_id}` takes it back for its agent, `handoff close {handoff_id}` closes it."
+    else:
+        what, holds = f"This handoff has ended ({state}).", "No link was made."
+        do_next = f"`handoff show {handoff_id}` tells how. The agent asks again if it still needs the step."
+    return make_error(ErrorCode.NOT_HELD, what, holds=holds, do_next=do_next, handoff_id=handoff_id, state=str(state))
 
 
 def link_url(base_url: str, token: str) -> str:

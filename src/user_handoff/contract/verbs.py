@@ -58,7 +58,7 @@ class DesktopVerbs(Protocol):
         """What may be said of a browser."""
 
     async def close_browser(self, request: b.BrowserRequest) -> None:
-        """Close a browser, also while it is held."""
+        """Close a browser, also while it is held unless a `CloseBrowser` says otherwise."""
 
     # --- observing ---
 

@@ -124,6 +124,22 @@ class Holds:
         if hold is not None:
             hold.end("recovered")
 
+    def check_close(self, browser: MemoryBrowser) -> None:
+        """Refuse to close a browser under its person.
+
+        Raises:
+            Held: ``browser_held``.
+        """
+        hold = self.active(browser)
+        if hold is not None and hold.finished is None:
+            raise make_error(
+                ErrorCode.BROWSER_HELD,
+                "A handoff holds this browser.",
+                holds="It was not closed, and is as it was.",
+                do_next=f"`handoff close {hold.receipt.handoff_id}` ends the handoff, and closes the browser with it.",
+                handoff_id=hold.receipt.handoff_id,
+            )
+
     def check_effect(self, browser: MemoryBrowser | None) -> None:
         """Refuse an effect while a person has the browser; None: an effect on the whole desktop.
 

@@ -115,8 +115,11 @@ class MemoryDesktop:
 
     async def close_browser(self, request: b.BrowserRequest) -> None:
         """Close a browser; again changes nothing."""
-        if request.browser_id not in self._ended:
-            self.end_browser(request.browser_id, None)
+        if request.browser_id in self._ended:
+            return
+        if isinstance(request, b.CloseBrowser) and request.unless_held:
+            self._holds.check_close(self._get(request.browser_id))
+        self.end_browser(request.browser_id, None)
 
     # --- observing ---
 

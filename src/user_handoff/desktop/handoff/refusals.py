@@ -18,6 +18,22 @@ def other_hold(request: BeginHold, active: HoldRecord) -> HandoffError:
     )
 
 
+def has_browser(active: HoldRecord) -> HandoffError:
+    """A browser that is not to be closed under whoever has it."""
+    asked = active.kind == "handoff"
+    return make_error(
+        ErrorCode.BROWSER_HELD,
+        "A handoff holds this browser." if asked else "A person has taken this browser over.",
+        holds="It was not closed, and is as it was.",
+        do_next=f"`handoff close {active.handoff_id}` ends the handoff, and closes the browser with it."
+        if asked
+        else "`handoff takeover status` tells who has it: ask them to give it back.",
+        handoff_id=active.handoff_id,
+        browser_id=active.browser_id,
+        kind=active.kind,
+    )
+
+
 def used(handoff_id: str) -> HandoffError:
     """This association had its handoff."""
     return make_error(
