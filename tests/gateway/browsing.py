@@ -29,15 +29,17 @@ async def running_chromium() -> AsyncIterator[Browser]:
 
 
 @contextlib.asynccontextmanager
-async def at_browser(chromium: Browser, **options: Any) -> AsyncIterator[BrowserContext]:
-    """A browser of its own; a complaint on the console, as of the content policy, fails the test."""
+async def at_browser(
+    chromium: Browser, *, expected: tuple[str, ...] = (), **options: Any
+) -> AsyncIterator[BrowserContext]:
+    """A browser of its own; a complaint on the console, as of the content policy, fails the test unless expected."""
     async with await chromium.new_context(**options) as context:
         complaints: list[str] = []
         context.on("console", lambda message: complaints.append(message.text))
         context.on("weberror", lambda error: complaints.append(str(error.error)))
         yield context
         # That a request was refused is what some tests are about, and noVNC notes where there is nothing to see.
-        complaints = [each for each in complaints if not each.startswith(EXPECTED)]
+        complaints = [each for each in complaints if not each.startswith(EXPECTED + expected)]
         assert complaints == [], complaints
 
 

@@ -83,6 +83,19 @@ async def test_the_first_answer_stands_and_the_second_is_told_so(site: Site, htt
     assert (await site.world.client.summary(handoff_id)).answer is Answer.DONE
 
 
+@pytest.mark.parametrize(("language", "mine"), [("en", "by you or by somebody else"), ("de", "von Ihnen oder von")])
+async def test_a_second_link_in_the_same_browser_is_not_said_to_be_somebody_elses(
+    site: Site, http: httpx.AsyncClient, language: str, mine: str
+) -> None:
+    """C5: a link does not tell who has opened it."""
+    handoff_id, link = await site.held(http)
+    await site.entered(await site.link(handoff_id), http)
+
+    page = (await http.get(link, headers={"accept-language": language})).text
+
+    assert mine in page and texts.OTHERS in (await http.get(link)).text
+
+
 async def test_an_answer_after_expiry_is_told_so(site: Site, http: httpx.AsyncClient) -> None:
     """K24, A14."""
     handoff_id, link = await site.held(http, timeout_seconds=0.5)

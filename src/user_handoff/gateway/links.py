@@ -31,13 +31,17 @@ async def issue_link(
         secret: For `new_link`.
 
     Raises:
-        Gone: ``unknown_handoff``, or it has ended.
+        Gone: ``unknown_handoff``.
+        Refused: ``not_held``: it has ended, or its time is up.
     """
     try:
         token, digest = new_link(handoff_id, secret)
     except ValueError as error:
         raise make_error(
-            ErrorCode.UNKNOWN_HANDOFF, "That is not the id of a handoff.", do_next="Give an id like handoff/b/s/m."
+            ErrorCode.UNKNOWN_HANDOFF,
+            "That is not the id of a handoff.",
+            holds="No link was made.",
+            do_next="Give an id like handoff/b/s/m: `handoff list` names those that wait.",
         ) from error
     await client.add_link(handoff_id, digest, expires_in_seconds)
     return link_url(base_url, token)

@@ -1,6 +1,8 @@
 """Taking a browser over on a page: an operator who has signed in acts in its live view, and gives it back."""
 
+from datetime import UTC, datetime
 from http import HTTPStatus
+from types import ModuleType
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
@@ -76,8 +78,16 @@ class TakeoverPages:
         words = words_for(request)
         if summary.state is not TakeoverState.HELD:
             refused = summary.state is TakeoverState.REFUSED
-            return self._renderer.notice(request, words.NOT_TAKEN if refused else words.TAKEN_OVER, HTTPStatus.OK)
-        return self._renderer.page(request, "takeover.html", base=f"{self._prefix}/{_path(summary)}")
+            told = _not_taken(words, summary.code) if refused else words.TAKEN_OVER
+            return self._renderer.notice(request, told, HTTPStatus.OK)
+        return self._renderer.page(
+            request,
+            "takeover.html",
+            base=f"{self._prefix}/{_path(summary)}",
+            expires_at=summary.expires_at,
+            seconds_left=_seconds_left(summary),
+            seconds_total=_seconds_total(summary),
+        )
 
     async def state(self, request: Request) -> Response:
         """Where it stands."""
@@ -85,7 +95,8 @@ class TakeoverPages:
             summary = await self._mine(request)
         except HandoffError as error:
             return problem(error)
-        return JSONResponse({"state": str(summary.state), "how": summary.how and str(summary.how)})
+        how = summary.how and str(summary.how)
+        return JSONResponse({"state": str(summary.state), "how": how, "seconds_left": _seconds_left(summary)})
 
     async def end(self, request: Request) -> Response:
         """Give it back."""
@@ -132,12 +143,29 @@ class TakeoverPages:
         if code is ErrorCode.TEMPORAL_UNREACHABLE or isinstance(error, OutcomeUnknown):
             return self._unreachable(request)
         words = words_for(request)
-        forbidden = code is ErrorCode.FORBIDDEN
-        status = HTTPStatus.FORBIDDEN if forbidden else HTTPStatus.CONFLICT
-        return self._renderer.notice(request, words.NO_OPERATOR if forbidden else words.NOT_TAKEN, status)
+        if code is ErrorCode.FORBIDDEN:
+            return self._renderer.notice(request, words.NO_OPERATOR, HTTPStatus.FORBIDDEN)
+        return self._renderer.notice(request, _not_taken(words, code), HTTPStatus.CONFLICT)
 
     def _unreachable(self, request: Request) -> Response:
         return self._renderer.notice(request, words_for(request).UNREACHABLE, HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+def _not_taken(words: ModuleType, code: ErrorCode | None) -> tuple[str, str]:
+    """That a browser was not taken over, and why as far as the code tells."""
+    title, text = words.NOT_TAKEN
+    return title, words.NOT_TAKEN_BECAUSE.get(code, text)
+
+
+def _seconds_left(summary: TakeoverSummary) -> int:
+    """Until it ends at the latest, however often its lease is renewed."""
+    return max(0, int((summary.expires_at - datetime.now(UTC)).total_seconds())) if summary.expires_at else 0
+
+
+def _seconds_total(summary: TakeoverSummary) -> int:
+    if summary.expires_at is None or summary.began_at is None:
+        return 1
+    return max(1, round((summary.expires_at - summary.began_at).total_seconds()))
 
 
 def _viewer(summary: TakeoverSummary, ticket: str) -> AdmitViewer:

@@ -4,6 +4,20 @@ from typing import Final
 
 from user_handoff.contract.boundary import Category
 from user_handoff.contract.handoff import Answer, HandoffState, Result, RevokeReason
+from user_handoff.gateway.texts_takeover import BROWSER_ID as BROWSER_ID
+from user_handoff.gateway.texts_takeover import GIVE_BACK as GIVE_BACK
+from user_handoff.gateway.texts_takeover import NO_BROWSERS as NO_BROWSERS
+from user_handoff.gateway.texts_takeover import NO_OPERATOR as NO_OPERATOR
+from user_handoff.gateway.texts_takeover import NOT_TAKEN as NOT_TAKEN
+from user_handoff.gateway.texts_takeover import NOT_TAKEN_BECAUSE as NOT_TAKEN_BECAUSE
+from user_handoff.gateway.texts_takeover import TAKE_IT as TAKE_IT
+from user_handoff.gateway.texts_takeover import TAKE_OVER as TAKE_OVER
+from user_handoff.gateway.texts_takeover import TAKE_OVER_HINT as TAKE_OVER_HINT
+from user_handoff.gateway.texts_takeover import TAKEN_OVER as TAKEN_OVER
+from user_handoff.gateway.texts_takeover import WHY_TAKEN as WHY_TAKEN
+from user_handoff.gateway.texts_takeover import WITHOUT_A_WORD as WITHOUT_A_WORD
+from user_handoff.gateway.texts_takeover import YOU_HAVE_IT as YOU_HAVE_IT
+from user_handoff.gateway.texts_view import VIEW_WORDS as VIEW_WORDS
 
 LANGUAGE: Final = "en"
 
@@ -23,36 +37,12 @@ SAW: Final = "What it saw"
 ASKED: Final = "What was asked"
 AT: Final = "at"
 VIEW: Final = "The agent's browser window"
-VIEW_WORDS: Final[dict[str, str]] = {}
-"""Other words for the live view than those in `view.js`, which are English."""
 LOST: Final = "No connection. Trying again; the time goes on."
-OTHERS: Final = "Somebody else has opened this request too. The first answer counts."
+OTHERS: Final = "This request was opened by another link too, by you or by somebody else. The first answer counts."
 CODE_RAN: Final = (
     "A program's code ran in this browser's pages before you came, and may still act in them. To be sure, reload a "
     "page before you type in it."
 )
-
-TAKE_OVER: Final = "Take a browser over"
-TAKE_OVER_HINT: Final = (
-    "You interrupt the agent. It waits until you give the browser back, and until it has looked. "
-    "Ten minutes are the most."
-)
-BROWSER_ID: Final = "The browser's id"
-NO_BROWSERS: Final = "No desktop with a live view has a browser open."
-WHY_TAKEN: Final = "Why, for the agent"
-TAKE_IT: Final = "Take over"
-GIVE_BACK: Final = "Give it back"
-WITHOUT_A_WORD: Final = "Cancel"
-YOU_HAVE_IT: Final = (
-    "You have the browser",
-    "Take control in the picture below. Never write a password into the note.",
-)
-TAKEN_OVER: Final = ("The browser is the agent's again", "It has to look before it acts.")
-NOT_TAKEN: Final = (
-    "You do not have the browser",
-    "It could not be taken over. Somebody else may have it, or it is gone.",
-)
-NO_OPERATOR: Final = ("Not for you", "Only an operator may take a browser over.")
 
 ENTRY: Final = ("Open the request", "An agent asks a person for one step. This link lets in one browser, once.")
 ENTER: Final = "Open"

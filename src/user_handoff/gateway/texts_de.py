@@ -7,6 +7,19 @@ from user_handoff.contract.handoff import Answer, HandoffState
 from user_handoff.gateway.texts_de_ends import ENDS as ENDS
 from user_handoff.gateway.texts_de_ends import RESULTS as RESULTS
 from user_handoff.gateway.texts_de_ends import REVOKED as REVOKED
+from user_handoff.gateway.texts_de_takeover import BROWSER_ID as BROWSER_ID
+from user_handoff.gateway.texts_de_takeover import GIVE_BACK as GIVE_BACK
+from user_handoff.gateway.texts_de_takeover import NO_BROWSERS as NO_BROWSERS
+from user_handoff.gateway.texts_de_takeover import NO_OPERATOR as NO_OPERATOR
+from user_handoff.gateway.texts_de_takeover import NOT_TAKEN as NOT_TAKEN
+from user_handoff.gateway.texts_de_takeover import NOT_TAKEN_BECAUSE as NOT_TAKEN_BECAUSE
+from user_handoff.gateway.texts_de_takeover import TAKE_IT as TAKE_IT
+from user_handoff.gateway.texts_de_takeover import TAKE_OVER as TAKE_OVER
+from user_handoff.gateway.texts_de_takeover import TAKE_OVER_HINT as TAKE_OVER_HINT
+from user_handoff.gateway.texts_de_takeover import TAKEN_OVER as TAKEN_OVER
+from user_handoff.gateway.texts_de_takeover import WHY_TAKEN as WHY_TAKEN
+from user_handoff.gateway.texts_de_takeover import WITHOUT_A_WORD as WITHOUT_A_WORD
+from user_handoff.gateway.texts_de_takeover import YOU_HAVE_IT as YOU_HAVE_IT
 from user_handoff.gateway.texts_de_view import VIEW_WORDS as VIEW_WORDS
 
 LANGUAGE: Final = "de"
@@ -28,33 +41,14 @@ ASKED: Final = "Worum es ging"
 AT: Final = "auf"
 VIEW: Final = "Das Browserfenster des Agenten"
 LOST: Final = "Keine Verbindung. Neuer Versuch läuft; die Zeit auch."
-OTHERS: Final = "Noch jemand hat diese Anfrage geöffnet. Die erste Antwort zählt."
+OTHERS: Final = (
+    "Diese Anfrage wurde auch über einen anderen Link geöffnet, von Ihnen oder von jemand anderem. Die erste Antwort "
+    "zählt."
+)
 CODE_RAN: Final = (
     "Vor Ihnen lief Code eines Programms in Seiten dieses Browsers und kann dort noch wirken. Um sicher zu sein, laden "
     "Sie eine Seite neu, bevor Sie darin tippen."
 )
-
-TAKE_OVER: Final = "Einen Browser übernehmen"
-TAKE_OVER_HINT: Final = (
-    "Sie unterbrechen den Agenten. Er wartet, bis Sie den Browser zurückgeben und er nachgesehen hat. "
-    "Höchstens zehn Minuten."
-)
-BROWSER_ID: Final = "Die Kennung des Browsers"
-NO_BROWSERS: Final = "Auf keinem Desktop mit Live-Ansicht ist ein Browser offen."
-WHY_TAKEN: Final = "Warum, für den Agenten"
-TAKE_IT: Final = "Übernehmen"
-GIVE_BACK: Final = "Zurückgeben"
-WITHOUT_A_WORD: Final = "Abbrechen"
-YOU_HAVE_IT: Final = (
-    "Sie haben den Browser",
-    "Steuern Sie im Bild darunter. Schreiben Sie nie ein Passwort in die Notiz.",
-)
-TAKEN_OVER: Final = ("Der Agent hat den Browser wieder", "Er muss nachsehen, bevor er handelt.")
-NOT_TAKEN: Final = (
-    "Sie haben den Browser nicht",
-    "Er ließ sich nicht übernehmen. Vielleicht hat ihn jemand anderes, oder er ist weg.",
-)
-NO_OPERATOR: Final = ("Nicht für Sie", "Nur wer den Dienst betreibt, darf einen Browser übernehmen.")
 
 ENTRY: Final = (
     "Anfrage öffnen",

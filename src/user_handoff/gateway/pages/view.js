@@ -5,41 +5,9 @@
 //   await view.end();
 //
 // `element` is filled, and emptied at the end. `base` is the person's page (`/j/{token}`), `tab` the id of this tab,
-// `words` replaces any of WORDS. `element.dataset.state` is one of connecting, watching, control, frozen, lost, busy,
-// ended, unavailable; each change is also an event "viewstate" of the element. Where there is nothing to see, the
-// element is hidden.
-
-export const WORDS = {
-  connecting: "Connecting to the browser…",
-  watching: "You are watching. Nothing you do here reaches the browser yet.",
-  watching_other: "Somebody else has control. You are watching.",
-  control: "You have control",
-  frozen: "The picture stands still. Nothing is typed until it moves again.",
-  lost: "The connection is lost. Trying again…",
-  busy: "Another person acts on this desktop right now. Trying again…",
-  ended: "The view has ended.",
-  ended_expired: "The time is up. The view has ended.",
-  ended_over: "The agent has the browser back. The view has ended.",
-  ended_link_taken: "The page is open in another tab. The view has ended here.",
-  lost_taken: "Somebody else took control.",
-  lost_silent: "Control ended: this page was silent for too long.",
-  lost_expired: "Control ended: the time is up.",
-  unsure: "The service does not answer; control ends soon unless it does.",
-  take: "Take control",
-  take_over: "Take control from them",
-  give: "Stop controlling",
-  keyboard: "Keyboard",
-  paste: "Paste text",
-  paste_label: "Text to paste into the browser",
-  paste_send: "Paste",
-  cancel: "Cancel",
-  whole: "Whole window",
-  picture: "The browser's window",
-  keys: "Typing here goes to the browser. Control, Alt and O leave it.",
-  locked: "The agent has stopped your input for a moment. Nothing you type arrives.",
-  override: "Let me type",
-  not_typed: "Something was not typed. Check the field before you go on.",
-};
+// `words` are its sentences, by the names of `gateway/texts_view.py`. `element.dataset.state` is one of connecting,
+// watching, control, frozen, lost, busy, unreachable, ended, unavailable; each change is also an event "viewstate" of
+// the element. Where there is nothing to see, the element is hidden.
 
 const PING_MS = 400;
 const STILL_MS = 1300;
@@ -49,6 +17,7 @@ const BUSY_MS = 5000;
 const MOST_ZOOM = 5;
 const OVER = ["over", "expired", "closed", "not_held", "unknown_handoff", "link_unknown", "link_taken", "link_expired", "forbidden"];
 const BUSY = ["other", "desktop_held"];
+const UNREACHABLE = "unreachable";
 
 let prepared;
 
@@ -79,9 +48,9 @@ export async function mountView(element, options) {
 }
 
 class View {
-  constructor(element, { base, tab = "", words = {} }) {
+  constructor(element, { base, tab = "", words }) {
     this.element = element;
-    this.words = { ...WORDS, ...words };
+    this.words = words;
     this.address = `${base.replace(/^http/, "ws")}/view?tab=${encodeURIComponent(tab)}`;
     this.tries = 0;
     this.timers = [];
@@ -328,9 +297,9 @@ class View {
       return this.show("ended", this.words[`ended_${why}`] ?? this.words.ended);
     }
     this.element.hidden = false;
-    const busy = BUSY.includes(why);
-    this.show(busy ? "busy" : "lost");
-    const pause = busy ? BUSY_MS : AGAIN_MS[Math.min(this.tries, AGAIN_MS.length - 1)];
+    const seldom = BUSY.includes(why) || why === UNREACHABLE;
+    this.show(why === UNREACHABLE ? why : seldom ? "busy" : "lost");
+    const pause = seldom ? BUSY_MS : AGAIN_MS[Math.min(this.tries, AGAIN_MS.length - 1)];
     this.tries += 1;
     this.again = setTimeout(() => this.connect(), pause);
     return undefined;
@@ -389,6 +358,7 @@ class View {
   take() {
     const { who, lease } = this.controls;
     this.note = "";
+    this.ping(); // from the first moment of control the desktop knows that this page is heard, and when it is not
     this.tell({ t: "control", want: true, ...(who === "other" ? { instead_of: lease } : {}) });
   }
 
