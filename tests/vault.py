@@ -70,6 +70,7 @@ class Vault:
         routes = [
             Route("/", self._enter),
             Route("/form", self._form),
+            Route("/untitled", self._untitled),
             Route("/frame", self._frame),
             Route("/away", self._away),
             Route("/answer", self._answer),
@@ -96,6 +97,9 @@ class Vault:
 
     async def _form(self, request: Request) -> Response:
         return HTMLResponse(_FORM.format(other=self.other, **_escaped(self.planted)))
+
+    async def _untitled(self, request: Request) -> Response:
+        return HTMLResponse("<!doctype html><h1>No title</h1>")
 
     async def _away(self, request: Request) -> Response:
         """To where nobody answers, with a secret on the way."""

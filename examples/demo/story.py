@@ -30,6 +30,9 @@ from user_handoff.contract.ids import Association
 from user_handoff.gateway.links import issue_link
 from user_handoff.plugin import HandoffPlugin
 
+_READ_SECONDS = 10
+"""For how long a person can read what their page says at the end."""
+
 
 @dataclass
 class Story:
@@ -126,9 +129,10 @@ class Story:
         self.show(f"        In Temporal's UI:  {ui}")
         await self._keep_picture(desktop_picture(engine.display.environment(), self.pictures / "desktop-held.png"))
         async with asyncio.TaskGroup() as group:
-            # A link lets in one browser: the picture has one of its own.
-            shown = await issue_link(HandoffClient(client), engine.gateway_url, held.handoff_id)
-            group.create_task(self._keep_picture(web_picture(shown, self.pictures / "page.png", height=800)))
+            if not self.me:
+                # A link lets in one browser: the picture has one of its own, which the person would be told of.
+                shown = await issue_link(HandoffClient(client), engine.gateway_url, held.handoff_id)
+                group.create_task(self._keep_picture(web_picture(shown, self.pictures / "page.png", height=800)))
             group.create_task(self._keep_picture(web_picture(ui, self.pictures / "temporal-ui.png", height=1500)))
             if self.me:
                 self._ask_reader(portal, engine)
@@ -154,16 +158,12 @@ class Story:
         self.say(f"Picture: {path}")
 
     def _ask_reader(self, portal: Portal, engine: Engine) -> None:
-        self.show("\n        You are the person. In the browser window, sign in with:")
+        self.show("\n        You are the person. Open the person's page, and in the browser's window sign in with:")
         self.show(f"          user name  {portal.username}\n          password   {portal.password}")
         self.show(f"          code       {portal.code}")
-        self.show("        then press Done on the person's page.")
         if engine.display.rfb_socket:
-            self.show(
-                "        There is no display here, so the window is on a private one. To see it and to type there:"
-            )
-            self.show(f"          vncviewer {engine.display.rfb_socket}")
-        self.show("")
+            self.show("        The page shows the window, which has a display of its own: press Take control to type.")
+        self.show("        Then press Done on the page.\n")
 
     async def _play_person(self, portal: Portal, engine: Engine, held: Summary, desk: Desk) -> None:
         assert held.receipt is not None
@@ -216,6 +216,9 @@ class Story:
         }
         picture = await desk.picture()
         await self._keep_picture(asyncio.to_thread(shutil.copyfile, picture.path, self.pictures / "invoices.png"))
+        if self.me:
+            self.say(f"The person's page says what the agent found. All of this ends in {_READ_SECONDS} s.")
+            await asyncio.sleep(_READ_SECONDS)
 
     def _search(self, portal: Portal) -> None:
         wanted = {**portal.planted, "link": (self._token,) if self._token else ()}

@@ -8,7 +8,7 @@ import sqlite3
 import sys
 import time
 from asyncio.subprocess import PIPE, STDOUT, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 from temporalio.client import ActivityFailureError
@@ -129,6 +129,39 @@ async def held(stack: Stack, browser: BrowserInfo) -> bool:
     return info.state == "held"
 
 
+@contextlib.asynccontextmanager
+async def stuck(stack: Stack, browser: BrowserInfo) -> AsyncIterator[Callable[[], None]]:
+    """The agent goes where nobody answers, and would wait there for a minute; call it to let it go on."""
+    asked = asyncio.Event()
+    waiting: list[asyncio.StreamWriter] = []
+
+    async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        waiting.append(writer)
+        asked.set()
+        with contextlib.suppress(OSError):
+            await reader.read(-1)
+        writer.close()
+
+    server = await asyncio.start_server(never, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+
+    def let_go() -> None:
+        server.close()
+        for writer in waiting:
+            writer.close()
+
+    going = Navigate(
+        browser_id=browser.browser_id, effect_id=new_id("e"), url=f"http://127.0.0.1:{port}/", timeout_seconds=60
+    )
+    effect = asyncio.create_task(stack.ask(Activities.NAVIGATE, going, EffectReceipt))
+    async with asyncio.timeout(30):
+        await asked.wait()
+    yield let_go
+    with contextlib.suppress(ActivityFailureError):
+        await effect
+    let_go()
+
+
 async def test_the_only_browser_is_taken_whatever_is_in_front_and_interrupted_it_goes_back(
     stack: Stack, browser: BrowserInfo
 ) -> None:
@@ -154,7 +187,9 @@ async def test_the_one_in_front_is_taken_and_no_press_of_an_agent_gives_it_back(
     """B8, A10, E1: neither while it is held, nor one that came before it was."""
     async with opened(stack) as other, hotkey(stack) as desk:
         await to_front(stack, browser)
-        await press(stack, "--repeat", "3")
+        async with stuck(stack, browser) as let_go:
+            await press(stack, "--repeat", "3")
+            let_go()
         taken = (await says(desk, "You have the browser")).split()[-1]
         assert await refusal_of_a_native_press(stack) is ErrorCode.DESKTOP_HELD
         assert (await held(stack, browser), await held(stack, other)) == (True, False)
@@ -193,31 +228,6 @@ async def test_what_is_refused_is_told_and_the_next_press_counts(stack: Stack, b
         await press(stack)
         await says(desk, "Returned after")
     assert await how_it_ended(stack, browser, taken) is TakeoverEnd.RETURNED
-
-
-@contextlib.asynccontextmanager
-async def stuck(stack: Stack, browser: BrowserInfo) -> AsyncIterator[None]:
-    """The agent goes where nobody answers, and would wait there for a minute."""
-    asked = asyncio.Event()
-
-    async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked.set()
-        with contextlib.suppress(OSError):
-            await reader.read(-1)
-        writer.close()
-
-    server = await asyncio.start_server(never, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    going = Navigate(
-        browser_id=browser.browser_id, effect_id=new_id("e"), url=f"http://127.0.0.1:{port}/", timeout_seconds=60
-    )
-    effect = asyncio.create_task(stack.ask(Activities.NAVIGATE, going, EffectReceipt))
-    async with asyncio.timeout(30):
-        await asked.wait()
-    yield
-    with contextlib.suppress(ActivityFailureError):
-        await effect
-    server.close()
 
 
 async def test_an_agent_that_is_stuck_is_cut_off_where_that_is_wanted(stack: Stack) -> None:

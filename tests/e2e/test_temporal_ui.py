@@ -111,10 +111,9 @@ def documented(name: str, **values: str) -> list[str]:
     """The one command of the operations page that has this in it, with values in place of the examples' ids."""
     section = OPERATIONS.read_text().split("## Answer with Temporal's own tools\n")[1].split("\n## ")[0]
     (line,) = [line for line in section.splitlines() if line.startswith("temporal ") and name in line]
-    words = [
-        word.replace("$ID", values.get("id", "")).replace("f_…", values.get("fence", "")) for word in shlex.split(line)
-    ]
-    return [str(temporal_program()), *words[1:]]
+    for name, value in {"$ID": values.get("id", ""), "$FENCE": values.get("fence", "")}.items():
+        line = line.replace(name, value)
+    return [str(temporal_program()), *shlex.split(line)[1:]]
 
 
 async def temporal(stack: Stack, name: str, **values: str) -> str:

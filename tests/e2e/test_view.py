@@ -20,7 +20,9 @@ from user_handoff.contract.handoff import Answer, HandoffState
 from user_handoff.contract.ids import Association
 from user_handoff.contract.names import Activities
 from user_handoff.desktop.display.record import read_record
+from user_handoff.desktop.state import runtime_folder
 from user_handoff.gateway.links import issue_link
+from user_handoff.gateway.texts_view import VIEW_WORDS
 
 DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 1700}}
 EXACT = "P_a+s@s#{|} a.b-c äß漢"
@@ -177,6 +179,28 @@ async def test_without_the_gateway_it_is_said_at_once_and_input_is_dead(stack: S
         log = (stack.state / "logs" / "runner.log").read_text()
         assert "control has ended: gone" in log
         assert there.link.rpartition("/")[2] not in log
+
+
+async def test_a_view_that_cannot_be_reached_is_said_comes_back_by_itself_and_the_answer_counts_without_it(
+    stack: Stack, chromium: Browser
+) -> None:
+    """F5: as from a gateway on another machine that does not find the desktop's, or not for a moment."""
+    socket = runtime_folder(str(stack.runner.facts()["desktop_id"])) / "view"
+    away = socket.rename(socket.with_name("away"))
+    try:
+        async with elsewhere(stack, chromium) as there:
+            await there.is_in("unreachable")
+            await expect(there.view).to_contain_text(VIEW_WORDS["unreachable"])
+            await expect(there.view.locator(".view-stage")).to_be_hidden()
+            away.rename(socket)
+            await there.take_control()
+            await there.page.keyboard.type("ok")
+            await there.until("ok")
+            await there.page.get_by_role("button", name="Done").click()
+            await there.until_answered()
+    finally:
+        if away.exists():
+            away.rename(socket)
 
 
 async def test_no_log_tells_a_link_or_a_ticket(stack: Stack, chromium: Browser) -> None:

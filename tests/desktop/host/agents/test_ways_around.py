@@ -248,12 +248,14 @@ async def test_input_that_waits_for_a_busy_page_is_not_done_once_a_person_has_it
     page = await held.show(BUTTON)
     async with raw() as client:
         session = await client.attach(await page_of(client))
-        busy = "setTimeout(() => { const end = Date.now() + 1500; while (Date.now() < end); }); 1"
-        await client.call("Runtime.evaluate", session, expression=busy)
+        async with page.expect_console_message():  # it is said once the page is busy: no click comes before that
+            busy = "console.log('busy'); for (const end = Date.now() + 1500; Date.now() < end;);"
+            working = asyncio.create_task(page.evaluate(f"() => {{ {busy} }}"))
         clicks = [asyncio.create_task(press(client, session)) for _ in range(20)]
         await until(lambda: _in_flight(held))
         await held.control.hold("h", 0.2, preempt=True)
         answers = await asyncio.gather(*clicks)
+        await working
         hits = await page.evaluate("window.hits || 0")  # the page goes on only now
         assert hits <= 1, "one was begun, and its end is told as unknown"
         codes = [answer["error"]["data"]["code"] for answer in answers]  # type: ignore[index]
