@@ -1,12 +1,14 @@
 """What the tests of a desktop share: a scripted agent and a hold in one line."""
 
+import asyncio
 from dataclasses import dataclass
 
 import pytest
 
 from user_handoff.contract import browser as b
+from user_handoff.contract import computer as c
 from user_handoff.contract import handoff as h
-from user_handoff.contract.errors import ErrorCode, HandoffError
+from user_handoff.contract.errors import ErrorCode, HandoffError, Stale
 from user_handoff.contract.ids import Association, new_id
 from user_handoff.desktop.desktop import Desktop
 
@@ -18,6 +20,18 @@ async def code_of(awaitable: object) -> ErrorCode:
     with pytest.raises(HandoffError) as refused:
         await awaitable  # type: ignore[misc]
     return refused.value.code
+
+
+async def move(desktop: Desktop) -> c.ComputerReceipt:
+    """Look at the desktop, and move its pointer; where another window got the keyboard in between, look again."""
+    async with asyncio.timeout(30):
+        while True:
+            look = await desktop.observe_computer(c.ObserveComputer())
+            effect = c.ComputerEffect(effect_id=new_id("e"), generation=look.generation, action=c.Move(x=5, y=5))
+            try:
+                return await desktop.computer(effect)
+            except Stale:
+                continue
 
 
 @dataclass(frozen=True)

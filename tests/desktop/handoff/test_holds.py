@@ -8,21 +8,13 @@ import pytest
 
 from examples import person
 from examples.portal import Portal
-from tests.desktop.support import Agent, code_of
+from tests.desktop.support import Agent, code_of, move
 from tests.waiting import until
 from user_handoff.contract import browser as b
-from user_handoff.contract import computer as c
 from user_handoff.contract import handoff as h
 from user_handoff.contract.errors import ErrorCode, HandoffError, Held, Refused, Stale
 from user_handoff.contract.ids import new_id
 from user_handoff.desktop.desktop import Desktop
-
-
-async def move(desktop: Desktop) -> c.ComputerReceipt:
-    """Look at the desktop, and move its pointer."""
-    look = await desktop.observe_computer(c.ObserveComputer())
-    effect = c.ComputerEffect(effect_id=new_id("e"), generation=look.generation, action=c.Move(x=5, y=5))
-    return await desktop.computer(effect)
 
 
 async def test_begin_names_fence_surface_and_expiry(agent: Agent) -> None:

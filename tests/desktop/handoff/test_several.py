@@ -4,22 +4,12 @@ import asyncio
 from functools import partial
 
 from examples.portal import Portal
-from tests.desktop.support import Agent, code_of
+from tests.desktop.support import Agent, code_of, move
 from tests.waiting import until
 from user_handoff.contract import browser as b
-from user_handoff.contract import computer as c
 from user_handoff.contract.errors import ErrorCode
 from user_handoff.contract.handoff import BeginReceipt
-from user_handoff.contract.ids import new_id
-from user_handoff.desktop.desktop import Desktop
 from user_handoff.desktop.host.control import HostControl
-
-
-async def move(desktop: Desktop) -> c.ComputerReceipt:
-    """Look at the desktop, and move its pointer."""
-    look = await desktop.observe_computer(c.ObserveComputer())
-    effect = c.ComputerEffect(effect_id=new_id("e"), generation=look.generation, action=c.Move(x=5, y=5))
-    return await desktop.computer(effect)
 
 
 async def give_back(agent: Agent, receipt: BeginReceipt) -> None:

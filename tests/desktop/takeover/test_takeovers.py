@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.desktop.handoff.test_holds import move
-from tests.desktop.support import Agent, code_of
+from tests.desktop.support import Agent, code_of, move
 from tests.desktop.takeover.support import Taker
 from tests.waiting import until
 from user_handoff.contract import browser as b
