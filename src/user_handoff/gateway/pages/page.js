@@ -3,11 +3,9 @@
 (() => {
   const KEY = "handoff-tab";
   const lost = document.getElementById("lost");
-  const say = document.getElementById("say");
   const view = document.getElementById("view");
+  const clock = new Clock();
   let tab = "";
-  let ends = Infinity;
-  let said = false;
   let timer = 0;
   let viewing = null;
 
@@ -113,33 +111,10 @@
 
   // --- showing ---
 
-  function setLeft(seconds) {
-    // Never longer: a late answer of the server may not give time back.
-    ends = Math.min(ends, performance.now() + seconds * 1000);
-  }
-
   function begin() {
     for (const field of page().querySelectorAll("input[name=tab]")) field.value = tab;
     mountView();
-    const time = document.getElementById("time");
-    if (!time) return;
-    setLeft(Number(time.dataset.left));
-    const until = document.getElementById("until");
-    until.textContent = new Date(until.dateTime).toLocaleTimeString([], { hour: "numeric", minute: "2-digit" });
-    count();
-  }
-
-  function count() {
-    const clock = document.getElementById("clock");
-    if (!clock || ends === Infinity) return;
-    const left = Math.max(0, Math.round((ends - performance.now()) / 1000));
-    clock.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} ${say.dataset.left}`;
-    document.getElementById("gauge").value = left;
-    document.getElementById("time").classList.toggle("short", left <= 60);
-    if (left <= 60 && !said) {
-      said = true;
-      say.textContent = say.dataset.short;
-    }
+    clock.begin();
   }
 
   function replace(html) {
@@ -274,7 +249,7 @@
       const state = answer.ok ? await answer.json() : null;
       lost.hidden = true;
       if (state === null || state.version !== version) await show();
-      else if (document.getElementById("time")) setLeft(state.seconds_left);
+      else if (document.getElementById("time")) clock.setLeft(state.seconds_left);
     } catch {
       lost.hidden = false;
     }
@@ -303,7 +278,6 @@
   // A form of this page sends the answer; the next page is a plain one, and begins as this one did.
   document.addEventListener("submit", submitted);
   document.addEventListener("input", changed);
-  setInterval(count, 1000);
   document.addEventListener("visibilitychange", () => document.hidden || (tab && poll()));
   main();
 })();

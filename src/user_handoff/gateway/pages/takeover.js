@@ -3,24 +3,8 @@
 (() => {
   const view = document.getElementById("view");
   const lost = document.getElementById("lost");
-  const time = document.getElementById("time");
-  const say = document.getElementById("say");
+  const clock = new Clock();
   const { base, module, words } = view.dataset;
-  let ends = Infinity;
-
-  function setLeft(seconds) {
-    // Never longer: a late answer of the server may not give time back.
-    ends = Math.min(ends, performance.now() + seconds * 1000);
-  }
-
-  function count() {
-    const left = Math.max(0, Math.round((ends - performance.now()) / 1000));
-    const shown = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} ${say.dataset.left}`;
-    document.getElementById("clock").textContent = shown;
-    document.getElementById("gauge").value = left;
-    time.classList.toggle("short", left <= 60);
-    if (left <= 60 && !say.textContent) say.textContent = say.dataset.short;
-  }
 
   async function look() {
     try {
@@ -30,7 +14,7 @@
       if (answer.ok) {
         const { state, seconds_left } = await answer.json();
         if (state !== "held") return location.reload();
-        setLeft(seconds_left);
+        clock.setLeft(seconds_left);
       }
     } catch {
       lost.hidden = false;
@@ -43,10 +27,6 @@
     .catch(() => {
       view.hidden = true;
     });
-  const until = document.getElementById("until");
-  until.textContent = new Date(until.dateTime).toLocaleTimeString([], { hour: "numeric", minute: "2-digit" });
-  setLeft(Number(time.dataset.left));
-  count();
-  setInterval(count, 1000);
+  clock.begin();
   look();
 })();
