@@ -23,7 +23,7 @@ from user_handoff.client import HandoffClient, connect_temporal
 from user_handoff.client.calls import ask
 from user_handoff.contract.errors import ErrorCode, Gone, HandoffError, NotCompleted, OutcomeUnknown, SetupError, Stale
 from user_handoff.contract.handoff import Answer, HandoffState, Reply, Result
-from user_handoff.contract.ids import new_id
+from user_handoff.contract.ids import Association, new_id
 from user_handoff.contract.session import PostMessage
 from user_handoff.worker.server import server_worker
 
@@ -165,6 +165,16 @@ async def test_waiting_lists_what_nobody_has_answered(client: HandoffClient, han
     assert [s.handoff_id for s in await client.waiting(session_id=session)] == [receipts[2].handoff_id]
     with pytest.raises(HandoffError, match="not an id"):
         await client.waiting(session_id="x' OR '1'='1")
+
+
+async def test_waiting_leaves_out_what_a_person_is_too_late_for(client: HandoffClient, handoffs: Handoffs) -> None:
+    """D1, F8: its browser stays held, so it goes on; no answer would count any more."""
+    receipt = await client.begin(await handoffs.request(timeout_seconds=1))
+    browser_id = Association.parse(receipt.handoff_id).browser_id
+    await until(lambda: client.summary(receipt.handoff_id), wanted=lambda seen: seen.state is HandoffState.EXPIRED)
+    assert await until(lambda: client.going_on(browser_id=browser_id))
+    assert await client.waiting(browser_id=browser_id) == []
+    await client.close(receipt.handoff_id)
 
 
 async def test_a_session_takes_messages_once(client: HandoffClient, handoffs: Handoffs) -> None:

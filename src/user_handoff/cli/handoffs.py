@@ -38,7 +38,7 @@ def list_(
 ) -> None:
     """List the handoffs that wait for a person."""
     found = ask(state, lambda asked: asked.going_on(browser_id=browser, session_id=session, client_id=client))
-    listed = [summary for summary in found if all_ or _waits(summary)]
+    listed = [summary for summary in found if all_ or summary.waits]
     screen = tables.console()
     if as_json:
         print_json([_dump(summary) for summary in listed])
@@ -130,10 +130,6 @@ def close(handoff_id: HandoffId, state: options.State = None, as_json: options.J
     else:
         sentence = f"The handoff was over before ({receipt.state}). Its browser was not touched: its agent closes it."
     _tell(receipt, sentence, as_json)
-
-
-def _waits(summary: Summary) -> bool:
-    return summary.answer is None and summary.state in (HandoffState.REQUESTED, HandoffState.HELD)
 
 
 def _tell_left_out(count: int, screen: Console) -> None:

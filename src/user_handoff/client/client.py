@@ -226,9 +226,9 @@ class HandoffClient(SessionClient):
     async def waiting(
         self, *, browser_id: str = "", session_id: str = "", client_id: str = "", limit: int = 100
     ) -> list[Summary]:
-        """The handoffs that nobody has answered and that have not ended, newest first. See `going_on`."""
+        """The handoffs that wait for a person: not answered, and their time is not up. Newest first; see `going_on`."""
         found = await self.going_on(browser_id=browser_id, session_id=session_id, client_id=client_id, limit=limit)
-        return [summary for summary in found if summary.answer is None]
+        return [summary for summary in found if summary.waits]
 
     async def going_on(
         self, *, browser_id: str = "", session_id: str = "", client_id: str = "", limit: int = 100

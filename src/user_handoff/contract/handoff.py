@@ -244,6 +244,11 @@ class Summary(Model):
     queue: str = ""
     """The queue of that desktop."""
 
+    @property
+    def waits(self) -> bool:
+        """True while it waits for a person: nobody has answered, and its time is not up."""
+        return self.answer is None and self.state in (HandoffState.REQUESTED, HandoffState.HELD)
+
 
 class Outcome(Model):
     """How it ended, for the agent. Nothing but `verified` reads as success."""

@@ -131,7 +131,7 @@ def row_of(summary: Summary, words: ModuleType) -> Row:
         state=words.RESULTS[summary.result] if summary.result and summary.state.ended else state,
         tone=_tone(summary),
         seconds_left=max(0, int(left)),
-        open=summary.answer is None and summary.state in (HandoffState.REQUESTED, HandoffState.HELD),
+        open=summary.waits,
     )
 
 

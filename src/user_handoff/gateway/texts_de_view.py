@@ -5,7 +5,7 @@ from typing import Final
 VIEW_WORDS: Final[dict[str, str]] = {
     "connecting": "Verbindung zum Browser wird aufgebaut…",
     "watching": "Sie sehen zu. Noch erreicht nichts von hier den Browser.",
-    "watching_other": "Jemand anderes steuert. Sie sehen zu.",
+    "watching_other": "Jemand anderes oder ein anderer Tab von Ihnen steuert. Sie sehen zu.",
     "control": "Sie steuern. Klicken Sie in ein Feld, bevor Sie tippen.",
     "frozen": "Das Bild steht. Es wird nichts getippt, bis es sich wieder bewegt.",
     "lost": "Die Verbindung ist weg. Neuer Versuch…",

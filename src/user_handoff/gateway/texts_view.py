@@ -5,7 +5,7 @@ from typing import Final
 VIEW_WORDS: Final[dict[str, str]] = {
     "connecting": "Connecting to the browser…",
     "watching": "You are watching. Nothing you do here reaches the browser yet.",
-    "watching_other": "Somebody else has control. You are watching.",
+    "watching_other": "Somebody else, or another tab of yours, has control. You are watching.",
     "control": "You have control. Click into a field before you type.",
     "frozen": "The picture stands still. Nothing is typed until it moves again.",
     "lost": "The connection is lost. Trying again…",
