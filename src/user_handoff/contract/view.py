@@ -1,7 +1,8 @@
 """Looking at a held browser from elsewhere: who is let in, and where the picture is served."""
 
 import hashlib
-from typing import Annotated, Literal, Self
+import json
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints
 
@@ -27,6 +28,18 @@ TAKEN = b"1"
 
 ENDED = 4410
 """The code with which a page's WebSocket is closed when a view is over; the reason says why."""
+
+LONGEST_WORD = 64 * 1024
+"""As many characters a page or its gateway says at once beside picture and input; what is longer is nothing."""
+
+
+def read_word(text: str) -> dict[str, Any]:
+    """What a page or its gateway says in text: ``t`` names what it is about; empty where it says nothing."""
+    try:
+        said = json.loads(text) if len(text) <= LONGEST_WORD else {}
+    except (ValueError, RecursionError):
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 class AdmitViewer(Model):

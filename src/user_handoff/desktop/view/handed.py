@@ -2,20 +2,18 @@
 
 import asyncio
 import contextlib
-import json
 import socket
 from collections.abc import AsyncIterator
 from typing import Final, Self
 
 from websockets.exceptions import ConnectionClosed
 
-from user_handoff.contract.view import ENDED
+from user_handoff.contract.view import ENDED, LONGEST_WORD, read_word
 from user_handoff.desktop.view.connection import LITTLE, Take, ViewerConnection
 from user_handoff.desktop.view.page_wire import PageWire
 
 _OURS: Final = ("text", "override")
 """What a page may tell a desktop. Everything else goes to the gateway: it decides, and a ping shows that it can."""
-_LONGEST: Final = 64 * 1024
 _MOST: Final = 64
 """Messages that wait here; a page that sends more waits itself."""
 _MOST_ASKED: Final = 8
@@ -111,13 +109,13 @@ class HandedPage:
         if not isinstance(data, str):
             if self._waiting or self.take is None or not self.take(data):
                 self._keep(data)
-        elif (kind := _kind(data)) in _OURS:
+        elif (kind := read_word(data).get("t")) in _OURS:
             self._keep(data)
         else:
             self._have_decided(data, kind)
 
     def _have_decided(self, text: str, kind: object) -> None:
-        self._asked.put_nowait(text if len(text) <= _LONGEST else "")  # nothing that is too long is anything
+        self._asked.put_nowait(text if len(text) <= LONGEST_WORD else "")  # nothing that is too long is anything
         if self._asked.qsize() >= _MOST_ASKED:
             self._page.pause()
         if kind == "ping" and self._doubt is None:
@@ -159,19 +157,11 @@ class HandedPage:
 
     def _obey(self, said: bytes | str) -> None:
         """The gateway ends the view, or has the page told something, or has decided."""
-        kind = _kind(said) if isinstance(said, str) else ""
-        if kind == "bye":
-            why = json.loads(said).get("why")
+        word = read_word(said) if isinstance(said, str) else {}
+        if word.get("t") == "bye":
+            why = word.get("why")
             self._end(why if why and isinstance(why, str) else "lost")
-        elif kind == "unsure":
+        elif word.get("t") == "unsure":
             self._page.send_at_once(said)
         elif not self._over:
             self._keep(said)
-
-
-def _kind(text: str) -> object:
-    """What a message is about; empty where it does not say it, or is too long."""
-    try:
-        return json.loads(text).get("t", "") if len(text) <= _LONGEST else ""
-    except (ValueError, AttributeError, RecursionError):
-        return ""

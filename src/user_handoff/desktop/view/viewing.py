@@ -2,13 +2,13 @@
 
 import asyncio
 import contextlib
-import json
 import logging
 import struct
 import time
 from typing import Any
 
 from user_handoff.contract.errors import HandoffError
+from user_handoff.contract.view import read_word
 from user_handoff.desktop.view.clipboard import ViewClipboard
 from user_handoff.desktop.view.connection import Socket
 from user_handoff.desktop.view.control import Control
@@ -219,12 +219,8 @@ class Viewing:
         return size + self._picture.format + struct.pack(">I", len(_NAME)) + _NAME
 
     async def _on_text(self, data: str) -> None:
-        try:
-            said = json.loads(data)
-            kind = said.get("t")
-        except (ValueError, AttributeError, RecursionError):
-            return self.end("violation")
-        match kind:
+        said = read_word(data)
+        match said.get("t"):
             case "ping":
                 self._pings = True
                 age = round((time.monotonic() - self._heard) * 1000)
@@ -241,7 +237,6 @@ class Viewing:
                 await self._on_typed(said)
             case _:
                 self.end("violation")
-        return None
 
     def _on_control(self, said: dict[str, Any]) -> None:
         if said.get("want") is not True:

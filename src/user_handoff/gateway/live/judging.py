@@ -2,16 +2,14 @@
 
 import asyncio
 import contextlib
-import json
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Final
 
 from websockets.exceptions import ConnectionClosed
 
 from user_handoff.contract.errors import ErrorCode, HandoffError, OutcomeUnknown
+from user_handoff.contract.view import read_word
 from user_handoff.gateway.live.wire import DesktopConnection
-
-_LONGEST: Final = 64 * 1024
 
 _UNSURE: Final = (ErrorCode.TEMPORAL_UNREACHABLE, ErrorCode.RUNNER_UNAVAILABLE)
 """Nobody could tell whether they may still look: nothing is renewed, and control ends by itself."""
@@ -67,11 +65,8 @@ class Judge:
 
     async def on_text(self, text: str) -> bool:
         """Do what a page may ask for; False for anything else."""
-        try:
-            said: dict[str, Any] = json.loads(text) if len(text) <= _LONGEST else {}
-            kind = said.get("t")
-        except (ValueError, AttributeError, RecursionError):
-            kind = None
+        said = read_word(text)
+        kind = said.get("t")
         if kind == "beat":
             self._alive.set()
         elif kind in ("ping", "text", "override"):
