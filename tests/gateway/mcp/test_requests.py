@@ -80,7 +80,7 @@ async def test_a_request_that_expires_while_a_stream_is_open_is_told(stage: Stag
     person = await Person.of(stage, session_id)
     async with stage.agent(await stage.grant(session_id), mode=mode) as agent, agent.listening():
         await agent.tools()
-        await person.save("r1", 1, "Soon over", send=True, expires_in_seconds=3)
+        await person.save("r1", 1, "Soon over", send=True, expires_in_seconds=5)
         await agent.told(1)
         assert TOOL in await agent.tools()
         await agent.told(2)
