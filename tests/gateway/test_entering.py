@@ -74,12 +74,25 @@ async def test_what_a_browser_without_the_cookie_can_do_with_a_spent_link_is_not
             assert answer.status_code == 403 and "canary" not in answer.text
             assert (await other.get(f"{link}/state", headers=headers)).status_code == 409
         for step in ("attach", "finalize", "enter", "take"):
-            refused = await told(other, link, step, tab="")
+            refused = await told(other, link, step, tab="" if step in ("enter", "take") else "tab-1")
             assert refused.status_code == 409 and texts.TAKEN[0] in refused.json()["page"]
             assert "canary" not in refused.text and "set-cookie" not in refused.headers
         page = await other.post(f"{link}/enter", data={"step": "enter", "entry": "e"})
         assert page.status_code == 409 and texts.TAKEN[0] in page.text
     assert (await site.world.client.summary(handoff_id)).answer is None
+
+
+@pytest.mark.parametrize("step", ["attach", "finalize"])
+async def test_a_script_that_names_no_tab_does_not_get_in(site: Site, http: httpx.AsyncClient, step: str) -> None:
+    """C5: the id of the tab is needed, or the page would be open in every tab of that browser."""
+    _, link = await site.held()
+    before = await standing(site, link)
+    if step == "finalize":
+        assert (await told(http, link, "attach")).json() == {"next": "finalize"}
+    refused = await told(http, link, step, tab="")
+    assert refused.status_code == 400 and "set-cookie" not in refused.headers
+    after = await standing(site, link)
+    assert not after.link.spent and (step == "finalize" or after == before)
 
 
 async def test_of_many_browsers_at_once_one_gets_in(site: Site) -> None:

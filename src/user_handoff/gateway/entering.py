@@ -16,6 +16,8 @@ from user_handoff.gateway.seats import TAB_HEADER, Place, Seats
 from user_handoff.gateway.settings import GatewaySettings
 
 _LONGEST: Final = 200
+_BY_SCRIPT: Final = (LinkStep.ATTACH, LinkStep.FINALIZE)
+"""A script names its tab, or the page would be open to every tab of that browser; a button alone has none to name."""
 
 
 class Doors:
@@ -51,6 +53,8 @@ class Doors:
         try:
             step = LinkStep(form.get("step", ""))
         except ValueError:
+            return self._renderer.notice(request, words.NOT_HERE, HTTPStatus.BAD_REQUEST)
+        if step in _BY_SCRIPT and not tab:
             return self._renderer.notice(request, words.NOT_HERE, HTTPStatus.BAD_REQUEST)
         try:
             place = await self._seats.look(request, token, tab)
