@@ -16,11 +16,13 @@ from tests.e2e.stack import Stack
 from tests.gateway.browsing import PHONE, person, running_chromium
 from tests.waiting import until
 from user_handoff.contract.browser import BrowserRequest
-from user_handoff.contract.handoff import Answer, HandoffState
+from user_handoff.contract.handoff import Answer, HandoffState, Result
 from user_handoff.contract.ids import Association
 from user_handoff.contract.names import Activities
 from user_handoff.desktop.display.record import read_record
+from user_handoff.desktop.lease.lease import TTL_SECONDS
 from user_handoff.desktop.state import runtime_folder
+from user_handoff.gateway import texts
 from user_handoff.gateway.links import issue_link
 from user_handoff.gateway.texts_view import VIEW_WORDS
 
@@ -78,10 +80,10 @@ class Elsewhere:
 
 
 @asynccontextmanager
-async def elsewhere(stack: Stack, chromium: Browser, **options: Any) -> AsyncIterator[Elsewhere]:
-    """A held browser on a page with a text field, and the person's page of it."""
+async def elsewhere(stack: Stack, chromium: Browser, seconds: float = 600, **options: Any) -> AsyncIterator[Elsewhere]:
+    """A browser on a page with a text field, held for so many seconds, and the person's page of it."""
     async with Notes().serving() as notes:
-        request, _ = await stack.begin({"url": notes.url})
+        request, _ = await stack.begin({"url": notes.url}, timeout_seconds=seconds)
         browser_id = Association.parse(request.handoff_id).browser_id
         try:
             link = await issue_link(stack.handoffs, str(stack.server.facts()["gateway_url"]), request.handoff_id)
@@ -179,6 +181,48 @@ async def test_without_the_gateway_it_is_said_at_once_and_input_is_dead(stack: S
         log = (stack.state / "logs" / "runner.log").read_text()
         assert "control has ended: gone" in log
         assert there.link.rpartition("/")[2] not in log
+
+
+async def test_without_temporal_it_is_said_and_input_is_dead_half_a_minute_after_the_last_renewal(
+    stack: Stack, chromium: Browser
+) -> None:
+    """F5: the hold stays, and control has to be taken anew once Temporal answers again."""
+    async with elsewhere(stack, chromium) as there:
+        await there.take_control()
+        await there.page.keyboard.type("a")
+        await there.until("a")
+        assert stack.engine.pid is not None
+        engine = psutil.Process(stack.engine.pid)
+        engine.suspend()
+        try:
+            await expect(there.view).to_contain_text(VIEW_WORDS["unsure"])
+            await there.is_in("watching", TTL_SECONDS + 1)
+            await there.page.keyboard.type("lost")
+        finally:
+            engine.resume()
+        await there.take_control()
+        await there.page.keyboard.type("b")
+        await there.until("ab")
+        assert (await stack.handoffs.summary(there.handoff_id)).state is HandoffState.HELD
+
+
+async def test_when_the_time_is_up_while_somebody_types_the_page_says_so_and_nothing_more_arrives(
+    stack: Stack, chromium: Browser
+) -> None:
+    """K10, F5: the keys go on coming, and the button that is held down is released."""
+    async with elsewhere(stack, chromium, 15) as there:
+        await there.take_control()
+        await there.page.mouse.down()
+        await until(lambda: there.notes.keys.count("mousedown 0") == 2)
+        over = there.page.get_by_role("heading", name=texts.ENDS[Result.EXPIRED][0])
+        while not await over.is_visible():
+            await there.page.keyboard.type("a")
+        await until(lambda: there.notes.keys.count("mouseup 0") == 2)
+        arrived = there.notes.text
+        await there.page.keyboard.type("b")
+        await expect(there.view).to_be_hidden()
+        await stack.look(await stack.handoffs.summary(there.handoff_id))  # answered after whatever was typed before
+        assert arrived.strip() and there.notes.text == arrived
 
 
 async def test_a_view_that_cannot_be_reached_is_said_comes_back_by_itself_and_the_answer_counts_without_it(

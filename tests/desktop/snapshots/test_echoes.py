@@ -8,7 +8,7 @@ import pytest
 
 from tests.desktop.policy.pages import Pages
 from tests.desktop.policy.support import shown
-from tests.desktop.snapshots.test_privacy import page_of, pixels
+from tests.desktop.snapshots.test_privacy import NOISE, page_of, pixels
 from tests.desktop.support import Agent
 from user_handoff.contract import browser as b
 from user_handoff.contract.conditions import Url
@@ -69,10 +69,6 @@ async def fresh(desktop: Desktop) -> AsyncIterator[Agent]:
     agent = await Agent.open(desktop)
     yield agent
     await agent.close()
-
-
-NOISE = 2
-"""The corner of a focus ring is not always drawn alike."""
 
 
 def difference(one: bytes, other: bytes) -> int:

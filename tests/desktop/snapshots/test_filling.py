@@ -1,7 +1,7 @@
 """A page that goes on to fill up while it is looked at says no more of its fields than one that is done."""
 
-from tests.desktop.snapshots.test_echoes import NOISE, difference
-from tests.desktop.snapshots.test_privacy import page_of, pixels
+from tests.desktop.snapshots.test_echoes import difference
+from tests.desktop.snapshots.test_privacy import NOISE, page_of, pixels
 from tests.desktop.support import Agent
 from tests.vault import Vault
 

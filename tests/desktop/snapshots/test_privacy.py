@@ -2,7 +2,10 @@
 
 import asyncio
 import io
+import operator
+import os
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,8 @@ from PIL import Image
 from playwright.async_api import Page
 
 from examples.demo.leaks import search_text
+from tests.desktop.hands import place
+from tests.desktop.policy.pages import Pages
 from tests.desktop.support import Agent
 from tests.vault import Vault
 from tests.waiting import until
@@ -98,6 +103,9 @@ async def pixels(agent: Agent) -> bytes:
     return image.convert("RGB").tobytes()
 
 
+NOISE = 2
+"""The corner of a focus ring is not always drawn alike."""
+
 BLUNT = """() => {
   document.querySelectorAll("h1, p:not([contenteditable] p), a, button").forEach(e => e.remove())
   document.activeElement.blur()
@@ -181,3 +189,42 @@ async def test_the_windows_of_a_browser_that_does_not_answer_have_no_title(fresh
 
 async def windows(desktop: Desktop) -> tuple[c.WindowInfo, ...]:
     return (await desktop.observe_computer(c.ObserveComputer())).windows
+
+
+UNSENT = """<style>body { margin: 0 } input { font-family: monospace; width: 500px; height: 40px }</style>
+<form><label>Name <input id=n></label><label>Password <input type=password id=p></label></form>
+<script>window.typed = () => n.value.length + p.value.length</script>"""
+
+
+async def test_what_a_person_typed_and_did_not_send_is_in_no_look_and_no_picture_after_done(
+    fresh: Agent, pages: Pages
+) -> None:
+    """K40, B7: by native input during the hold; the pictures of two different passwords are alike."""
+    seen = []
+    for name, password in (("robinname", "hunter-two"), ("sarahname", "canary-six")):
+        await fresh.go(pages.put(UNSENT))
+        page = page_of(fresh)
+        receipt = await fresh.begin()
+        fresh.desktop.holds._surfaces.raise_window(receipt.surface)
+        await until(fresh.desktop.holds._surfaces.focused, wanted=partial(operator.eq, receipt.surface.window_id))
+        at = await place(page, 300, 20)
+        await by_hand(fresh, "mousemove", str(at["x"]), str(at["y"]), "click", "1")
+        await page.wait_for_function("document.hasFocus() && document.activeElement === n")
+        for words in (("type", "--delay", "20", name), ("key", "Tab"), ("type", "--delay", "20", password)):
+            await by_hand(fresh, *words)
+        await page.wait_for_function("length => typed() === length", arg=len(name) + len(password))
+        during = await fresh.look()
+        await fresh.finish(receipt)
+        after = await fresh.look()
+        assert after.text.count("[value withheld]") == 2
+        for look in (during, after):
+            assert name not in look.model_dump_json() and password not in look.model_dump_json()
+        seen.append(await pixels(fresh))
+    assert max(map(abs, map(operator.sub, *seen))) <= NOISE
+
+
+async def by_hand(agent: Agent, *words: str) -> None:
+    """The person at the desk."""
+    env = {"PATH": os.environ["PATH"]} | agent.desktop.display.environment()
+    hands = await asyncio.create_subprocess_exec("xdotool", *words, env=env)
+    assert await hands.wait() == 0
