@@ -94,6 +94,7 @@ def read_settings(options: NotifyOptions, environ: Mapping[str, str]) -> NotifyS
     _known(LINKS, links, channels)
     _known(DETAILS, details, endpoints)
     _known(SECRETS, list(secrets), [*channels, *endpoints])
+    _signed([*(each for each in channels if each["kind"] == "webhook"), *endpoints])
     try:
         return NotifySettings.model_validate(
             {
@@ -105,7 +106,9 @@ def read_settings(options: NotifyOptions, environ: Mapping[str, str]) -> NotifyS
         )
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False, include_context=False)
-        _refuse("; ".join(f"{'.'.join(map(str, each['loc']))} {each['msg']}".strip() for each in found))
+        _refuse(
+            "; ".join(f"{_where(each['loc'])} {each['msg'].removeprefix('Value error, ')}".strip() for each in found)
+        )
 
 
 def _channels(
@@ -146,6 +149,19 @@ def _pairs(environ: Mapping[str, str], variable: str, default: str) -> list[tupl
 def _known(variable: str, names: Sequence[str], of: Sequence[Mapping[str, Any]]) -> None:
     if unknown := sorted(set(names) - {each["name"] for each in of}):
         _refuse(f"{variable} names {unknown[0]}, which is none of those that it is for")
+
+
+def _signed(webhooks: Sequence[Mapping[str, Any]]) -> None:
+    for name in (each["name"] for each in webhooks if not each["secrets"]):
+        _refuse(f"the webhook {name} needs a secret to be signed with: add {name}=whsec_… to {SECRETS}")
+
+
+def _where(place: Sequence[int | str]) -> str:
+    """What is wrong, as whoever set it knows it: which entry of which variable."""
+    variables = {"channels": CHANNELS, "endpoints": WEBHOOKS}
+    if len(place) > 1 and place[0] in variables and isinstance(place[1], int):
+        return f"entry {place[1] + 1} of {variables[str(place[0])]}: {'.'.join(map(str, place[2:]))}".rstrip()
+    return ".".join(map(str, place))
 
 
 def _say(options: NotifyOptions) -> Say:

@@ -179,7 +179,8 @@ def _gateway_settings(settings: ServerSettings) -> GatewaySettings:
             **sign_in_settings(settings.state),
         )
     except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_input=False))
+        found = error.errors(include_input=False)
+        wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg'].removeprefix('Value error, ')}" for e in found)
         raise make_error(
             ErrorCode.INVALID_REQUEST,
             f"The gateway cannot be set up like this: {wrong}.",
