@@ -84,7 +84,8 @@ def reply(
 
     receipt, stands = ask(state, answer_it)
     first = f"{'Recorded' if receipt.accepted else 'An earlier answer stands'}: {receipt.answer}."
-    more = f"The handoff is {receipt.state}. `handoff watch {handoff_id}` tells how it goes on."
+    tells = f"show {handoff_id}` tells how" if receipt.state.ended else f"watch {handoff_id}` tells how it goes on"
+    more = f"The handoff is {receipt.state}. `handoff {tells}."
     _tell(receipt, f"{first if stands else 'Too late: nothing was recorded.'} {more}", as_json)
     if not stands or receipt.answer is not answer:
         raise typer.Exit(Exit.REFUSED)
