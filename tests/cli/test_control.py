@@ -6,6 +6,7 @@ import signal
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tests.cli.conftest import SECONDS, command
 from tests.gateway.world import World
 from tests.waiting import until
 from tests.workflows.fake_takeovers import FakeTakeovers
+from user_handoff.cli.controlling import told
 from user_handoff.contract import takeover as t
 from user_handoff.contract.ids import new_id
 from user_handoff.contract.names import Activities
@@ -120,3 +122,19 @@ async def test_where_nobody_can_tell_whether_it_stands_it_goes_back(
     assert process.returncode == 1
     assert b"Your control is over" in err and b"Cancelled after" in out
     assert desk.calls.count(f"{Activities.RETURN_TAKEOVER} cancelled") == 1
+
+
+@pytest.mark.parametrize("how", [t.TakeoverEnd.CLOSED, t.TakeoverEnd.REVOKED])
+def test_of_a_browser_that_is_gone_it_is_not_said_that_its_agent_has_to_look(how: t.TakeoverEnd) -> None:
+    summary = t.TakeoverSummary(
+        takeover_id="takeover/b_1/t_1",
+        browser_id="b_1",
+        state=t.TakeoverState.ENDED,
+        how=how,
+        role="desk",
+        by="Ada",
+        cause="person",
+        requested_at=datetime.now(UTC),
+        seconds=0,
+    )
+    assert told(summary) == f"{how.capitalize()}: the browser is gone, and nothing is left to give back."

@@ -15,6 +15,7 @@ from user_handoff.contract.names import desktop_queue
 from user_handoff.contract.takeover import (
     MAX_TAKEOVER_SECONDS,
     TakeoverBegun,
+    TakeoverEnd,
     TakeoverRequest,
     TakeoverState,
     TakeoverSummary,
@@ -139,6 +140,8 @@ def told(summary: TakeoverSummary) -> str:
     """What became of it, for whoever had it."""
     if summary.state is TakeoverState.HELD:
         return "You have it no more. Its agent waits until the desktop takes it back."
+    if summary.how in (TakeoverEnd.CLOSED, TakeoverEnd.REVOKED):
+        return f"{str(summary.how).capitalize()}: the browser is gone, and nothing is left to give back."
     seconds = f" after {summary.seconds:.0f} s" if summary.seconds is not None else ""
     changes = summary.changes
     parts = [f"{str(summary.how or summary.state).capitalize()}{seconds}. The agent has to look before it acts."]
