@@ -62,6 +62,7 @@ class Report:
             f"{self.exported_rows} invoices were exported, not {len(INVOICES)}.": self.exported_rows == len(INVOICES),
             f"Secrets were found: {', '.join(self.secrets_where)}.": self.secrets_found == 0,
             f"Left running: {'; '.join(self.left_running)}.": not self.left_running,
-            f"It took {self.seconds:.0f} s.": not timed or self.seconds < SECONDS_ALLOWED,
+            f"It took {self.seconds:.0f} s, and {SECONDS_ALLOWED:.0f} are allowed: a busy machine is slower. "
+            "Try again when it is idle.": not timed or self.seconds < SECONDS_ALLOWED,
         }
         self.problems += [sentence for sentence, good in checks.items() if not good]
