@@ -112,6 +112,36 @@ async def test_a_reload_before_and_after_entering_works(site: Site, browser: Bro
         await in_it(page)
 
 
+async def test_a_tab_that_tries_again_after_an_outage_is_the_same_tab(site: Site, browser: BrowserContext) -> None:
+    """C5: nobody is told of another tab, whichever answer was lost or came from a gateway that could not tell."""
+    _, link = await site.held()
+    page = await browser.new_page()
+    lost: list[str] = []
+
+    async def lose(route: Route) -> None:
+        step = re.search("step=([a-z]+)", route.request.post_data or "")
+        what = step[1] if step else "page" if "x-tab" in route.request.headers else ""
+        if not what or what in lost or route.request.url.endswith("/state"):
+            await route.continue_()
+            return
+        lost.append(what)
+        if what == "attach":
+            await route.fulfill(status=503, json={"next": "stop", "page": "<main><h1>Away</h1></main>"})
+        else:
+            await route.fetch()
+            await route.abort()
+
+    await page.route(f"{link}**", lose)
+    await page.goto(link)
+    await in_it(page)
+    lost[:] = ["attach", "finalize"]
+    await page.reload()
+    await expect(page.get_by_text(texts.LOST)).to_be_visible()
+    await expect(page.get_by_text(texts.LOST)).to_be_hidden()
+    await in_it(page)
+    assert set(lost) == {"attach", "finalize", "page"}
+
+
 async def test_the_link_works_again_and_again_for_the_browser_that_has_entered(
     site: Site, browser: BrowserContext
 ) -> None:

@@ -8,9 +8,10 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from tests.gateway.browsing import DESK, PHONE, at_browser, person, violations
-from tests.gateway.world import Site
+from tests.gateway.world import Site, World, open_site
 from user_handoff.contract.errors import ErrorCode
-from user_handoff.contract.handoff import Answer, HandoffState, Result
+from user_handoff.contract.handoff import Answer, HandoffState, Reply, Result
+from user_handoff.contract.ids import new_id
 from user_handoff.contract.names import Activities
 from user_handoff.contract.showing import Shown
 from user_handoff.gateway import texts
@@ -69,6 +70,61 @@ async def test_the_focus_stays_where_the_person_types(site: Site, chromium: Brow
         await expect(note).to_have_value("half a sent")
 
 
+async def test_what_a_person_is_writing_stays_when_the_page_changes_around_it(site: Site, chromium: Browser) -> None:
+    """B9: somebody else entered by a link of their own, which the page tells."""
+    handoff_id, link = await site.held()
+    async with person(chromium, link) as page:
+        await page.get_by_text(texts.NOTE_LABEL).first.click()
+        note = page.locator("#note")
+        await note.fill("half a sentence")
+        for _ in range(8):
+            await page.keyboard.press("ArrowLeft")
+        async with person(chromium, await site.link(handoff_id)) as other:
+            await expect(other.locator("#note")).to_have_count(1)
+            await expect(page.get_by_text(texts.OTHERS)).to_be_visible()
+        await expect(note).to_be_focused()
+        await page.keyboard.type("long ")
+        await expect(note).to_have_value("half a long sentence")
+        await expect(note).to_be_visible()
+        await page.get_by_role("button", name="Done").click()
+        await expect(page.get_by_text("half a long sentence")).to_be_visible()
+    assert (await site.world.client.summary(handoff_id)).note == "half a long sentence"
+
+
+async def test_a_request_of_ones_own_that_is_being_written_outlives_the_end_of_the_handoff(
+    world: World, chromium: Browser
+) -> None:
+    """A9: and is sent as it was written."""
+    async with open_site(world, person_requests=True) as site:
+        handoff_id, link = await site.held()
+        async with person(chromium, link) as page:
+            await page.get_by_text(texts.ASK).click()
+            own = page.get_by_label(texts.ASK_LABEL)
+            await own.fill("Not the draft, please")
+            await world.client.reply(handoff_id, Reply(answer=Answer.DECLINED, by="Eve"), new_id("r"))
+            await site.recover(handoff_id)
+            await expect(page.get_by_role("heading", level=1)).to_have_text(texts.ENDS[Result.DECLINED][0])
+            await expect(own).to_have_value("Not the draft, please")
+            await expect(own).to_be_focused()
+            await page.get_by_role("button", name=texts.ASK_SEND).click()
+            await expect(page.get_by_text(texts.ASK_SENT)).to_be_visible()
+
+
+async def test_a_person_is_told_for_good_that_another_answer_stands(site: Site, chromium: Browser) -> None:
+    """K10: also once the page has changed."""
+    handoff_id, link = await site.held()
+    async with person(chromium, link) as page:
+        await expect(page.locator("#note")).to_have_count(1)
+        await page.route("**/state", lambda route: route.abort())
+        await site.world.client.reply(handoff_id, Reply(answer=Answer.DONE, by="Eve"), new_id("r"))
+        await page.get_by_role("button", name="Decline").click()
+        await page.wait_for_url("**?notice=earlier")
+        await page.unroute("**/state")
+        await site.recover(handoff_id)
+        await expect(page.get_by_role("heading", level=1)).to_have_text(texts.ENDS[Result.VERIFIED][0])
+        await expect(page.get_by_role("alert")).to_have_text(texts.EARLIER)
+
+
 async def test_the_countdown_never_gives_time_back(site: Site, chromium: Browser) -> None:
     """A8: whatever a later answer says."""
     _, link = await site.held(timeout_seconds=30)
@@ -89,7 +145,7 @@ async def _more_time(route: Any) -> None:
 
 async def test_the_page_says_when_time_is_up(site: Site, chromium: Browser) -> None:
     """A14, F5."""
-    handoff_id, link = await site.held(timeout_seconds=2)
+    handoff_id, link = await site.held(timeout_seconds=5)
     async with person(chromium, link) as page:
         await expect(page.get_by_role("heading", level=1)).to_have_text("The time is up", timeout=30_000)
         await expect(page.get_by_role("button")).to_have_count(0)

@@ -6,6 +6,7 @@
   const view = document.getElementById("view");
   const clock = new Clock();
   let tab = "";
+  let named = null;
   let timer = 0;
   let viewing = null;
 
@@ -85,6 +86,7 @@
       headers: { accept: "application/json" },
       body: new URLSearchParams({ step: name, tab, entry: page().dataset.entry || "" }),
     });
+    if (answer.status >= 500) throw new Error(String(answer.status)); // a step may be taken again
     return answer.json();
   }
 
@@ -120,20 +122,36 @@
   function replace(html) {
     const next = new DOMParser().parseFromString(html, "text/html");
     const main = next.querySelector("main");
-    const had = page().contains(document.activeElement);
+    const focused = document.activeElement;
+    const had = page().contains(focused);
+    const selected = [focused.selectionStart, focused.selectionEnd];
     main.id = "page";
     main.dataset.base = base();
     main.dataset.phase ||= "door";
+    keepTyped(main);
     moveView(document.body, page().nextSibling);
     page().replaceWith(document.adoptNode(main));
     document.title = next.title;
-    // Only where the focus was in what is gone now.
-    if (had) main.querySelector("h1").focus();
+    // Only where the focus was in what is gone now, or was taken along.
+    if (had) (main.contains(focused) ? focused : main.querySelector("h1")).focus();
+    if (main.contains(focused)) focused.setSelectionRange?.(...selected);
     begin();
   }
 
+  // What a person is writing goes on, whatever else the next page says.
+  function keepTyped(main) {
+    for (const id of ["note", "own"]) {
+      const old = document.getElementById(id);
+      const same = main.querySelector(`#${id}`);
+      if (!old || !same) continue;
+      same.closest("details").open = old.closest("details").open;
+      same.replaceWith(old);
+    }
+  }
+
   async function show() {
-    const answer = await fetch(base(), { cache: "no-store", headers: { "x-tab": tab } });
+    // The address says what became of the answer that led here.
+    const answer = await fetch(base() + location.search, { cache: "no-store", headers: { "x-tab": tab } });
     if (answer.status >= 500) throw new Error(String(answer.status));
     replace(await answer.text());
   }
@@ -253,6 +271,7 @@
     } catch {
       lost.hidden = false;
     }
+    clearTimeout(timer); // of another look, which began when the tab was shown again
     timer = setTimeout(poll, document.hidden ? 15000 : 1500);
   }
 
@@ -260,7 +279,8 @@
     await seen();
     // What the view is made of comes while the link is being entered.
     if (view.dataset.module) import(view.dataset.module).then((module) => module.prepare()).catch(() => undefined);
-    await nameTab();
+    // Once: what is tried again after an outage comes from the same tab.
+    await (named ||= nameTab());
     begin();
     try {
       if (page().dataset.step) await enter();
