@@ -208,6 +208,18 @@ async def test_a_link_opens_the_persons_page(world: World, call: Call) -> None:
 
 
 @pytest.mark.parametrize("command", ["link", "open"])
+@pytest.mark.parametrize("url", ["handoff.example", "https://handoff.example/?q=1", "https://handoff.example:port"])
+async def test_no_link_is_made_that_no_browser_opens(world: World, call: Call, command: str, url: str) -> None:
+    receipt = await world.held()
+
+    refused = await call(command, receipt.handoff_id, "--public-url", url)
+
+    assert isinstance(refused.exception, HandoffError) and refused.exception.code is ErrorCode.INVALID_REQUEST
+    assert "--public-url" in refused.exception.do_next and refused.stdout == ""
+    assert (await world.client.summary(receipt.handoff_id)).link_hashes == ()
+
+
+@pytest.mark.parametrize("command", ["link", "open"])
 async def test_no_link_is_made_to_a_handoff_whose_time_is_up(world: World, call: Call, command: str) -> None:
     """B5: whoever opened it could only read that."""
     expired = await expired_one(world)

@@ -6,6 +6,9 @@ from pydantic import ValidationError
 from tests.gateway.world import SECRET
 from user_handoff.gateway.settings import GatewaySettings
 
+STRANGE = ["https://[::1", "https://h.example:port", "https://stra\u00dfe.example", "https://a..b"]
+"""Of these a browser makes something else, or nothing."""
+
 
 def settings(**fields: object) -> GatewaySettings:
     return GatewaySettings.model_validate(fields)
@@ -18,13 +21,18 @@ def settings(**fields: object) -> GatewaySettings:
         ({"host": "0.0.0.0", "port": 1}, "http://127.0.0.1:1"),
         ({"host": "::1", "port": 1}, "http://[::1]:1"),
         ({"base_url": "https://h.example/x/"}, "https://h.example/x"),
+        ({"base_url": "https://H.Example:443/X"}, "https://h.example/X"),
+        ({"base_url": "http://h.example:443"}, "http://h.example:443"),
+        ({"base_url": "https://b\u00fcro.example:8443"}, "https://xn--bro-hoa.example:8443"),
     ],
 )
 def test_links_begin_with_the_address_unless_told_otherwise(fields: dict[str, object], url: str) -> None:
     assert settings(**fields).base_url == url
 
 
-@pytest.mark.parametrize("url", ["h.example", "ftp://h.example", "https://u:p@h.example", "https://h.example/?q=1"])
+@pytest.mark.parametrize(
+    "url", ["h.example", "ftp://h.example", "https://u:p@h.example", "https://h.example/?q=1", *STRANGE]
+)
 def test_a_base_url_that_makes_no_link_is_refused(url: str) -> None:
     with pytest.raises(ValidationError):
         settings(base_url=url)

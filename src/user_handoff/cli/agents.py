@@ -9,10 +9,10 @@ from typing import Final
 import typer
 
 from user_handoff.cli import options
-from user_handoff.cli.temporal import connect, running_up
+from user_handoff.cli.asking import gateway_url
+from user_handoff.cli.temporal import connect
 from user_handoff.client import HandoffClient
 from user_handoff.contract.errors import ErrorCode, make_error
-from user_handoff.gateway.settings import DEFAULT_PORT
 
 TOKEN_VARIABLE: Final = "HANDOFF_TOKEN"  # noqa: S105  the name of a variable, not a token
 
@@ -35,12 +35,10 @@ def mcp(state: options.State = None, public_url: options.PublicUrl = None) -> No
         )
     # Input is read in a thread that cannot be cancelled; nothing is held here that would have to be given back.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    asyncio.run(_serve(folder, token, public_url))
+    asyncio.run(_serve(folder, token, gateway_url(folder, public_url)))
 
 
-async def _serve(folder: Path, token: str, public_url: str | None) -> None:
+async def _serve(folder: Path, token: str, base: str) -> None:
     from user_handoff.gateway.mcp.stdio import serve_stdio
 
-    up = running_up(folder) or {}
-    base = public_url or str(up.get("gateway_url") or f"http://127.0.0.1:{DEFAULT_PORT}")
     await serve_stdio(HandoffClient(await connect(folder)), token, base)

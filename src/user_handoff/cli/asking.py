@@ -8,7 +8,8 @@ from typing import TypeVar
 from user_handoff.cli import options
 from user_handoff.cli.temporal import connect, running_up
 from user_handoff.client import HandoffClient
-from user_handoff.gateway.settings import DEFAULT_PORT
+from user_handoff.contract.errors import ErrorCode, make_error
+from user_handoff.gateway.settings import DEFAULT_PORT, public_url
 
 T = TypeVar("T")
 
@@ -30,7 +31,19 @@ def ask(state: Path | None, call: Callable[[HandoffClient], Awaitable[T]]) -> T:
     return asyncio.run(body())
 
 
-def gateway_url(state: Path | None, public_url: str | None) -> str:
-    """What links to the person's page begin with: as given, else where `handoff up` runs its gateway."""
+def gateway_url(state: Path | None, given: str | None) -> str:
+    """What links to the person's page begin with: as given, else where `handoff up` runs its gateway.
+
+    Raises:
+        Refused: ``invalid_request``: what was given makes no link.
+    """
     up = running_up(options.state_folder(state)) or {}
-    return public_url or str(up.get("gateway_url") or f"http://127.0.0.1:{DEFAULT_PORT}")
+    try:
+        return public_url(given or str(up.get("gateway_url") or f"http://127.0.0.1:{DEFAULT_PORT}"))
+    except ValueError as error:
+        raise make_error(
+            ErrorCode.INVALID_REQUEST,
+            f"That is no address of a gateway: it {error}.",
+            holds="Nothing was done.",
+            do_next="Correct --public-url, or the variable HANDOFF_PUBLIC_URL.",
+        ) from None

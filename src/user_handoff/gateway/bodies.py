@@ -49,4 +49,7 @@ def same_origin(request: Request, base_url: str) -> bool:
     if origin == "null":
         # Browsers send that with our no-referrer policy; the fetch metadata says what it was.
         return request.headers.get("sec-fetch-site", "same-origin") == "same-origin"
-    return origin is None or urlsplit(origin).netloc in (request.headers.get("host"), urlsplit(base_url).netloc)
+    try:
+        return origin is None or urlsplit(origin).netloc in (request.headers.get("host"), urlsplit(base_url).netloc)
+    except ValueError:  # no browser sends that
+        return False

@@ -9,12 +9,29 @@ from user_handoff.contract.webhooks import WebhookSecret
 
 DEFAULT_PORT: Final = 8700
 
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+
 
 def _base_url(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
         raise ValueError("must be like https://handoff.example or https://example/prefix")
     return url.rstrip("/")
+
+
+def public_url(url: str) -> str:
+    """What people's links begin with, its origin as browsers write it: forms are compared with that.
+
+    Raises:
+        ValueError: It makes no link.
+    """
+    parts = urlsplit(_base_url(url))
+    host = (parts.hostname or "").encode("idna").decode()
+    if host.encode().decode("idna") != parts.hostname:
+        raise ValueError("must have its host as browsers write it, like https://xn--bro-hoa.example")
+    host = f"[{host}]" if ":" in host else host
+    port = "" if parts.port in (None, _DEFAULT_PORTS[parts.scheme]) else f":{parts.port}"
+    return parts._replace(netloc=f"{host}{port}").geturl()
 
 
 def _origin(origin: str) -> str:
@@ -47,7 +64,7 @@ class GatewaySettings(BaseModel):
 
     host: str = "127.0.0.1"
     port: int = Field(default=DEFAULT_PORT, ge=0, le=65535)
-    base_url: Annotated[str, AfterValidator(_base_url)]
+    base_url: Annotated[str, AfterValidator(public_url)]
     """What people's links begin with, a reverse proxy's path prefix included. The default is ``http://host:port``."""
     webhook_secrets: tuple[WebhookSecret, ...] = ()
     """Standard Webhooks secrets (``whsec_...``); several while one is replaced by another. None: no webhooks."""
