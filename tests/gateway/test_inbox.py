@@ -9,10 +9,12 @@ from contextlib import AsyncExitStack
 import httpx
 import pytest
 
-from tests.gateway.world import Site, World, open_site
+from tests.gateway.world import WALL, Site, World, open_site, open_world
 from tests.waiting import until
 from user_handoff.client.access import Access
+from user_handoff.contract.errors import HandoffError
 from user_handoff.contract.handoff import Result
+from user_handoff.contract.names import Workflows
 from user_handoff.contract.session import Scope
 from user_handoff.gateway import inbox, texts
 
@@ -130,6 +132,45 @@ async def test_a_principal_sees_its_own_and_an_operator_all(
     made = await http.post("/waiting/link", data={"handoff_id": handoff_id}, headers={"accept": "application/json"})
     assert made.status_code == (200 if sees else 404)
     assert ("/j/" in made.text) is sees
+
+
+@pytest.mark.parametrize("url", ["http://[", "https://a\u2100b.example", "https://h.example:port", "", "\x00"])
+async def test_no_handoff_hides_the_others_by_what_it_calls_its_place(
+    site: Site, http: httpx.AsyncClient, keys: Access, url: str
+) -> None:
+    """D5: an agent says where it stopped, and that may be anything. Its own page opens too."""
+    await sign_in(http, await keys.create_key(OWNER, [Scope.RUNTIME_READ]))
+    other, _ = await site.held()
+    odd, link = await site.held(http, boundary=WALL.model_copy(update={"url": url}))
+    page = await http.get(link)
+    assert page.status_code == 200 and texts.WHERE in page.text.replace("&#39;", "'")
+    assert other in await listed(site, http, odd)
+    await site.world.client.close(odd)
+    ended = await until(lambda: http.get("/"), 20, wanted=lambda page: odd not in page.text)
+    assert ended.status_code == 200 and other in ended.text
+
+
+async def test_no_handoff_hides_the_others_by_its_silence() -> None:
+    """F3: neither from the inbox nor from a program, as long as one of them can tell of itself."""
+    async with open_world() as world, open_site(world, patience_seconds=2) as site:
+        silent = await world.handoffs.request()
+        await world.temporal.start_workflow(Workflows.HANDOFF, silent, id=silent.handoff_id, task_queue="nobody")
+        client = world.client.within(2)
+        await until(lambda: _listed_by_temporal(world, silent.handoff_id), 20)
+        with pytest.raises(HandoffError, match="does not answer"):
+            await client.going_on()
+        handoff_id, _ = await site.held()
+        await until(client.waiting, 30, wanted=lambda found: [each.handoff_id for each in found] == [handoff_id])
+        access = Access(world.client, patience_seconds=30, fresh_seconds=0)
+        async with httpx.AsyncClient(base_url=site.base_url, timeout=30) as http:
+            await sign_in(http, await access.create_key(OWNER, [Scope.RUNTIME_READ]))
+            page = await listed(site, http, handoff_id)
+        await access.aclose()
+        assert silent.handoff_id not in page
+
+
+async def _listed_by_temporal(world: World, handoff_id: str) -> bool:
+    return handoff_id in [row.id async for row in world.temporal.list_workflows("ExecutionStatus = 'Running'")]
 
 
 async def test_a_link_is_made_on_demand_and_shown_once(site: Site, http: httpx.AsyncClient, keys: Access) -> None:

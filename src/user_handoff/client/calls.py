@@ -1,8 +1,9 @@
 """Asking Temporal until something answers, and saying in our own types why it did not."""
 
 import asyncio
+import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, TypeVar
 
 from temporalio.client import (
@@ -14,10 +15,12 @@ from temporalio.client import (
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
-from user_handoff.contract.errors import ErrorCode, HandoffError, make_error
+from user_handoff.contract.errors import ErrorCode, Gone, HandoffError, make_error
 from user_handoff.contract.failures import from_failure
 from user_handoff.contract.ids import ID_PATTERN
 from user_handoff.contract.takeover import unknown_takeover
+
+_LOG = logging.getLogger(__name__)
 
 _LOST: Final = frozenset(
     {
@@ -77,6 +80,38 @@ async def ask(
             raise _carried(error, workflow_id) from error
         await asyncio.sleep(pause)
         pause = min(pause * 2, 2.0)
+
+
+async def told_by_each(ids: Iterable[str], look: Callable[[str], Awaitable[T]], at_once: int = 10) -> list[T]:
+    """What many workflows tell, in their order: one that cannot tell hides no other.
+
+    Args:
+        ids: Which. Those that are gone are left out, and so is one that does not answer while others do.
+        look: Asks one of them.
+        at_once: How many are asked at once.
+
+    Raises:
+        HandoffError: None of them answers.
+    """
+    gate = asyncio.Semaphore(at_once)
+    silent: dict[str, HandoffError] = {}
+
+    async def told(workflow_id: str) -> list[T]:
+        async with gate:
+            try:
+                return [await look(workflow_id)]
+            except Gone:
+                return []
+            except HandoffError as error:
+                silent[workflow_id] = error
+                return []
+
+    found = [each for told_by_one in await asyncio.gather(*map(told, ids)) for each in told_by_one]
+    if silent and not found:
+        raise next(iter(silent.values()))
+    for workflow_id, error in silent.items():
+        _LOG.warning("%s is left out of a list: %s Look at it in the Temporal UI.", workflow_id, error.what)
+    return found
 
 
 def _let_cancellation_through(error: BaseException) -> None:

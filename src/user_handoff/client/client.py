@@ -1,6 +1,5 @@
 """What programs outside a workflow use: ask for a handoff, answer it, take the browser back, read how it went."""
 
-import asyncio
 import hashlib
 from collections.abc import Sequence
 from typing import Any, Self, TypeVar
@@ -10,7 +9,7 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.envconfig import ClientConnectConfig
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
-from user_handoff.client.calls import safe_id, unknown_handoff
+from user_handoff.client.calls import safe_id, told_by_each, unknown_handoff
 from user_handoff.client.connection import connect_temporal
 from user_handoff.client.sessions import SessionClient
 from user_handoff.contract.entering import LinkStep, OpenedLink, UseLink
@@ -235,7 +234,8 @@ class HandoffClient(SessionClient):
     ) -> list[Summary]:
         """The handoffs that have not ended, answered and expired ones too, newest first.
 
-        What Temporal lists lags a moment behind; each row here is what its workflow says now.
+        What Temporal lists lags a moment behind; each row here is what its workflow says now. One that cannot say it,
+        while others can, is left out with a warning in the log.
 
         Args:
             browser_id: Only this browser's.
@@ -254,17 +254,8 @@ class HandoffClient(SessionClient):
         async def listed() -> list[str]:
             return [row.id async for row in self.temporal.list_workflows(" AND ".join(terms), limit=limit)]
 
-        gate = asyncio.Semaphore(10)
-
-        async def look(handoff_id: str) -> Summary | None:
-            async with gate:
-                try:
-                    return await self.summary(handoff_id)
-                except Gone:
-                    return None
-
-        found = await asyncio.gather(*(look(i) for i in await self._again(listed, "")))
-        return [s for s in found if s is not None and not s.state.ended]
+        found = await told_by_each(await self._again(listed, ""), self.summary)
+        return [s for s in found if not s.state.ended]
 
     async def _update(self, handoff_id: str, name: str, arg: object, update_id: str, result: type[T]) -> T:
         handle = self.temporal.get_workflow_handle(_checked(handoff_id))

@@ -1,17 +1,15 @@
 """Handoffs in pages, as Temporal lists them, each row as its own workflow tells it."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import Final
 
 from temporalio.service import RPCError, RPCStatusCode
 
+from user_handoff.client.calls import told_by_each
 from user_handoff.client.client import HandoffClient
-from user_handoff.contract.errors import ErrorCode, Gone, make_error
+from user_handoff.contract.errors import ErrorCode, make_error
 from user_handoff.contract.handoff import HandoffState, Summary
 from user_handoff.contract.names import SearchAttributes, Workflows
-
-_AT_ONCE: Final = 10
 
 _NOT_TOLD: Final = {HandoffState.FINISHING, HandoffState.RECOVERING}
 """States between an answer and the end, which are not told to the list: it says the one before."""
@@ -22,7 +20,8 @@ async def list_handoffs(
 ) -> tuple[list[Summary], bytes]:
     """One page of the handoffs of some sessions, those that go on first.
 
-    The list lags a moment behind. One that ends while the pages are asked for may come twice; none is left out.
+    The list lags a moment behind. One that ends while the pages are asked for may come twice; none is left out but
+    one that cannot tell of itself, of which the log warns.
 
     Args:
         client: Where they are.
@@ -41,17 +40,8 @@ async def list_handoffs(
     if not sessions:
         return [], b""
     listed, following = await client.again(lambda: _listed(client, _query(sessions, state), limit, token))
-    gate = asyncio.Semaphore(_AT_ONCE)
-
-    async def look(handoff_id: str) -> Summary | None:
-        async with gate:
-            try:
-                return await client.summary(handoff_id)
-            except Gone:
-                return None
-
-    found = await asyncio.gather(*(look(handoff_id) for handoff_id in listed))
-    return [s for s in found if s is not None and state in (None, s.state)], following
+    found = await told_by_each(listed, client.summary)
+    return [s for s in found if state in (None, s.state)], following
 
 
 def _query(sessions: Sequence[str], state: HandoffState | None) -> str:

@@ -1,13 +1,12 @@
 """Taking a browser over from its agent, and giving it back, as programs of a person do it."""
 
-import asyncio
 from typing import Any
 
 from temporalio.client import WithStartWorkflowOperation
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
-from user_handoff.client.calls import safe_id
+from user_handoff.client.calls import safe_id, told_by_each
 from user_handoff.client.desktop import DesktopClient
 from user_handoff.contract.errors import ErrorCode, Gone, HandoffError, make_error
 from user_handoff.contract.ids import new_id, parse_takeover
@@ -132,14 +131,8 @@ class TakeoverClient(DesktopClient):
         async def listed() -> list[str]:
             return [row.id async for row in self.temporal.list_workflows(" AND ".join(terms), limit=limit)]
 
-        async def look(takeover_id: str) -> TakeoverSummary | None:
-            try:
-                return await self.takeover(takeover_id)
-            except Gone:
-                return None
-
-        found = await asyncio.gather(*(look(each) for each in await self._again(listed, "")))
-        return [summary for summary in found if summary is not None and (ended or not summary.state.ended)]
+        found = await told_by_each(await self._again(listed, ""), self.takeover)
+        return [summary for summary in found if ended or not summary.state.ended]
 
     async def _end(self, takeover_id: str, name: str, arg: object) -> TakeoverSummary:
         handle = self.temporal.get_workflow_handle(_checked(takeover_id))

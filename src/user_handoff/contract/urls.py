@@ -41,6 +41,12 @@ def redact_url(url: str) -> str:
     return f"{parts.scheme}:" if parts.scheme else ""
 
 
+def place_of(url: str) -> tuple[str, str]:
+    """The host (with its port) and the path of a URL as whoever asks has written it: nothing where it is none."""
+    parts = urlsplit(redact_url(url))
+    return parts.netloc, parts.path
+
+
 def redact_link(link: str) -> str:
     """A link as a page writes it (it may be relative), without query and fragment."""
     if re.match(r"^[a-z][a-z0-9+.-]*:", link, re.IGNORECASE):

@@ -1,6 +1,5 @@
 """What the inbox lists: handoffs that go on, and those that have ended lately."""
 
-import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable
@@ -8,13 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from types import ModuleType
 from typing import Final
-from urllib.parse import urlsplit
 
 from user_handoff.client import HandoffClient
+from user_handoff.client.calls import told_by_each
 from user_handoff.client.fresh import Fresh
-from user_handoff.contract.errors import Gone
 from user_handoff.contract.handoff import HandoffState, Result, Summary
 from user_handoff.contract.names import Workflows
+from user_handoff.contract.urls import place_of
 
 LOOK_SECONDS: Final = 1.5
 """How old at most what is listed may be: it is looked up once for all who watch."""
@@ -22,7 +21,6 @@ LOOK_SECONDS: Final = 1.5
 _MOST: Final = 200
 _RECENT: Final = 20
 _RECENT_FOR: Final = timedelta(days=1)
-_AT_ONCE: Final = 10
 
 Sees = Callable[[Summary], bool]
 """Whether somebody may know of a handoff."""
@@ -95,19 +93,13 @@ class Rows:
             rest = f"ExecutionStatus != 'Running' AND CloseTime > '{since}'"
         query = f"WorkflowType = '{Workflows.HANDOFF}' AND {rest}"
         found = [row.id async for row in self._client.temporal.list_workflows(query, limit=_MOST)]
-        gate = asyncio.Semaphore(_AT_ONCE)
-        summaries = await asyncio.gather(*(self._summary(handoff_id, gate) for handoff_id in found))
-        return [summary for summary in summaries if summary is not None]
+        return await told_by_each(found, self._summary)
 
-    async def _summary(self, handoff_id: str, gate: asyncio.Semaphore) -> Summary | None:
+    async def _summary(self, handoff_id: str) -> Summary:
         known = self._ended.get(handoff_id)
         if known is not None:
             return known
-        async with gate:
-            try:
-                summary = await self._client.summary(handoff_id)
-            except Gone:
-                return None
+        summary = await self._client.summary(handoff_id)
         if summary.state.ended:
             self._ended[handoff_id] = summary
             while len(self._ended) > 2 * _MOST:
@@ -118,7 +110,7 @@ class Rows:
 def row_of(summary: Summary, words: ModuleType) -> Row:
     """Say what holds for one handoff, without anything that is on its page."""
     boundary = summary.boundary
-    host = urlsplit(boundary.url).netloc.rpartition("@")[2] if boundary else ""
+    host = place_of(boundary.url)[0] if boundary else ""
     title = words.TITLES[boundary.category if boundary else None]
     left = (summary.expires_at - datetime.now(UTC)).total_seconds() if summary.expires_at else 0
     answered = summary.answer is not None and summary.state is HandoffState.HELD

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from types import ModuleType
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from user_handoff.contract.handoff import Answer, HandoffState, Result, Summary
+from user_handoff.contract.urls import place_of
 from user_handoff.gateway import texts
 
 Phase = Literal["preparing", "waiting", "answered", "checking", "ended"]
@@ -86,8 +86,7 @@ def view_of(summary: Summary, now: datetime, me: str = "", words: ModuleType = t
         me: The name under which this person's answer would be kept.
         words: The sentences, in this person's language.
     """
-    parts = urlsplit(summary.boundary.url) if summary.boundary else urlsplit("")
-    host = parts.netloc.rpartition("@")[2]
+    host, path = place_of(summary.boundary.url) if summary.boundary else ("", "")
     phase, tone, title, text = _words(summary, host, words)
     left = (summary.expires_at - now).total_seconds() if summary.expires_at else 0
     total = summary.receipt.expires_in_seconds if summary.receipt else left
@@ -98,7 +97,7 @@ def view_of(summary: Summary, now: datetime, me: str = "", words: ModuleType = t
         title=title,
         text=text,
         host=host,
-        path=parts.path if parts.path != "/" else "",
+        path=path if path != "/" else "",
         seconds_left=max(0, int(left)),
         seconds_total=max(1, int(total)),
         steps=_steps(summary, phase, me, words),
