@@ -28,6 +28,8 @@ async def test_a_person_answers_by_keyboard_alone(site: Site, chromium: Browser,
         for shown, name in ((page, "phone-dark.png"), (other, "desktop-light.png")):
             await expect(shown.locator("#clock")).to_have_text(re.compile(r"^(9:\d\d|10:00) left$"))
             await shown.screenshot(path=tmp_path / name)
+        # What is told of the other comes with a page of its own: keys that are pressed meanwhile would begin anew.
+        await expect(page.get_by_text(texts.OTHERS)).to_be_visible()
         # The first stop is the button that shows the window, once it is known that the page cannot show it.
         await expect(page.locator("#view")).to_have_attribute("data-state", "unavailable")
         for key in ("Tab", "Tab", "Enter", "Tab"):
