@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from user_handoff.contract.entering import ATTACH_SECONDS, MAX_STEPS, LinkStep, LinkView, UseLink
+from user_handoff.contract.entering import ATTACH_SECONDS, MAX_STEPS, LinkStep, LinkView, UseLink, as_email
 from user_handoff.contract.errors import ErrorCode, HandoffError, make_error
 from user_handoff.contract.handoff import LinkGrant
 
@@ -20,7 +20,7 @@ class Links:
     """
 
     def __init__(self, person: str) -> None:
-        self._person = person.casefold()
+        self._person = as_email(person)
         self._known: dict[str, LinkView] = {}
 
     @property
@@ -56,7 +56,7 @@ class Links:
                 holds="Nothing was changed.",
                 do_next="Ask whoever sent it for a new one.",
             )
-        if self._person and use.person.casefold() != self._person:
+        if self._person and as_email(use.person) != self._person:
             return make_error(
                 ErrorCode.FORBIDDEN,
                 "This handoff is for a named person, who has not signed in here.",
@@ -85,7 +85,7 @@ class Links:
     def _held_by_another(self, link: LinkView, use: UseLink, now: datetime) -> HandoffError | None:
         same_seat = link.seat_sha256 == use.seat_sha256
         if use.step is LinkStep.TAKE:
-            same_person = bool(use.person) and link.person.casefold() == use.person.casefold()
+            same_person = bool(use.person) and as_email(link.person) == as_email(use.person)
             return None if link.spent and (same_seat or same_person) else _taken()
         mine = same_seat and link.tab_sha256 == use.tab_sha256
         if link.spent:

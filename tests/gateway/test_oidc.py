@@ -90,6 +90,26 @@ async def test_somebody_else_is_not_let_in_and_spends_nothing(
     assert not await spent(guarded, link)
 
 
+@pytest.mark.parametrize(
+    ("named", "signed_in", "lets_in"),
+    [
+        ("strasse@example.org", "stra\u00dfe@example.org", False),
+        ("fiona@example.org", "\ufb01ona@example.org", False),
+        ("kim@example.org", "\u212aim@example.org", False),
+        ("Ada@Example.org", "aDA@example.org", True),
+    ],
+)
+async def test_an_address_that_only_looks_like_the_named_one_is_somebody_else(
+    guarded: Site, browser: httpx.AsyncClient, provider: Provider, named: str, signed_in: str, lets_in: bool
+) -> None:
+    """C5: the case of letters makes no difference, and nothing else is taken for the same."""
+    _, link = await held(guarded, person=named, instructions="canary-instructions")
+    provider.user["email"] = signed_in
+    door = await browser.get(f"{link}/signin")
+    page = await browser.post(f"{link}/enter", data={"step": "enter", "entry": entry_of(door.text)})
+    assert ("canary-instructions" in page.text) is await spent(guarded, link) is lets_in
+
+
 async def test_whoever_has_a_link_of_a_request_for_anybody_signs_in_too(
     guarded: Site, browser: httpx.AsyncClient
 ) -> None:
@@ -97,7 +117,7 @@ async def test_whoever_has_a_link_of_a_request_for_anybody_signs_in_too(
     _, link = await held(guarded, instructions="canary-instructions")
     path = link.removeprefix(guarded.base_url)
     for step in LinkStep:
-        page = await browser.post(f"{path}/enter", data={"step": step, "entry": "e"})
+        page = await browser.post(f"{path}/enter", data={"step": step, "entry": "e", "tab": "t"})
         assert texts.SIGN_IN[0] in page.text and "canary" not in page.text
     door = await browser.get(f"{path}/signin")
     assert texts.ENTRY[0] in door.text

@@ -19,6 +19,14 @@ Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 TabSha256 = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{64})?$")]
 
 
+def as_email(address: str) -> str:
+    """An e-mail address as it is compared: letters of ASCII in any case, and all others exactly.
+
+    More would make two people one: to Unicode ``straße`` is ``strasse``, and ``ﬁ`` is ``fi``.
+    """
+    return "".join(each.lower() if each.isascii() else each for each in address)
+
+
 class LinkStep(StrEnum):
     """What a tab does with a link. To look at its page is no step, and spends nothing."""
 

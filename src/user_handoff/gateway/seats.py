@@ -16,7 +16,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from user_handoff.client import HandoffClient
-from user_handoff.contract.entering import LinkStep, LinkView, UseLink
+from user_handoff.contract.entering import LinkStep, LinkView, UseLink, as_email
 from user_handoff.contract.errors import ErrorCode, HandoffError, make_error
 from user_handoff.contract.handoff import Summary
 from user_handoff.gateway.identity import Identity
@@ -55,7 +55,7 @@ class Place:
     @property
     def same_person(self) -> bool:
         """True where another browser of this person has entered: they may take it over."""
-        return bool(self.person) and self.link.spent and self.link.person.casefold() == self.person.casefold()
+        return bool(self.person) and self.link.spent and as_email(self.link.person) == as_email(self.person)
 
     @property
     def name(self) -> str:
@@ -92,7 +92,7 @@ class Seats:
         link, person = opened.link, self._identity.email(request)
         mine = link.spent and hmac.compare_digest(_hash(self._cookie(request, token)), link.seat_sha256)
         # Who signs out, or in as somebody else, has left the seat, whatever cookie stayed behind.
-        mine = mine and link.person.casefold() == person.casefold()
+        mine = mine and as_email(link.person) == as_email(person)
         here = mine and (tab is None or not link.tab_sha256 or link.tab_sha256 == _tab_hash(tab))
         where: Where = "here" if here else "elsewhere" if mine else "outside"
         return Place(token, opened.summary, link, opened.others, where, person)

@@ -8,6 +8,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import RedirectResponse, Response
 
 from user_handoff.client.keys import KeyAccess
+from user_handoff.contract.entering import as_email
 from user_handoff.contract.errors import ErrorCode, HandoffError
 from user_handoff.contract.handoff import Summary
 from user_handoff.contract.session import Scope
@@ -39,7 +40,7 @@ class SignIn:
     def __init__(self, keys: KeyAccess, identity: Identity, settings: GatewaySettings, renderer: Renderer) -> None:
         self._keys = keys
         self._identity = identity
-        self._operators = {email.casefold() for email in settings.operators}
+        self._operators = {as_email(email) for email in settings.operators}
         self._prefix = settings.prefix
         self._base_url = settings.base_url
         self._renderer = renderer
@@ -50,10 +51,10 @@ class SignIn:
         Raises:
             SetupError: ``temporal_unreachable``: it cannot be told now.
         """
-        email = self._identity.email(request).casefold()
+        email = as_email(self._identity.email(request))
         if email:
             everything = email in self._operators
-            return Operator(email, lambda summary: everything or summary.person.casefold() == email, everything)
+            return Operator(email, lambda summary: everything or as_email(summary.person) == email, everything)
         key_id = self._identity.key_id(request)
         if not key_id:
             return None
