@@ -93,6 +93,21 @@ async def test_what_a_person_is_writing_stays_when_the_page_changes_around_it(si
     assert (await site.world.client.summary(handoff_id)).note == "half a long sentence"
 
 
+async def test_the_focus_stays_on_a_button_when_the_page_changes_around_it(site: Site, chromium: Browser) -> None:
+    """F4: who goes by keyboard does not begin anew."""
+    handoff_id, link = await site.held()
+    async with person(chromium, link) as page:
+        done = page.get_by_role("button", name="Done I finished")
+        await done.focus()
+        async with person(chromium, await site.link(handoff_id)):
+            await expect(page.get_by_text(texts.OTHERS)).to_be_visible()
+        await expect(done).to_be_focused()
+        await page.get_by_text(texts.NOTE_LABEL).first.focus()
+        await site.world.client.reply(handoff_id, Reply(answer=Answer.DONE, by="Eve"), new_id("r"))
+        await expect(done).to_have_count(0)
+        await expect(page.get_by_role("heading", level=1)).to_be_focused()
+
+
 async def test_a_request_of_ones_own_that_is_being_written_outlives_the_end_of_the_handoff(
     world: World, chromium: Browser
 ) -> None:

@@ -2,6 +2,7 @@
 "use strict";
 (() => {
   const KEY = "handoff-tab";
+  const CONTROLS = "button, summary, textarea";
   const lost = document.getElementById("lost");
   const view = document.getElementById("view");
   const clock = new Clock();
@@ -133,7 +134,7 @@
     page().replaceWith(document.adoptNode(main));
     document.title = next.title;
     // Only where the focus was in what is gone now, or was taken along.
-    if (had) (main.contains(focused) ? focused : main.querySelector("h1")).focus();
+    if (had) ([...main.querySelectorAll(CONTROLS)].find((each) => each.isEqualNode(focused)) ?? main.querySelector("h1")).focus();
     if (main.contains(focused)) focused.setSelectionRange?.(...selected);
     begin();
   }
