@@ -134,14 +134,13 @@ async def test_a_principal_sees_its_own_and_an_operator_all(
     assert ("/j/" in made.text) is sees
 
 
-@pytest.mark.parametrize("url", ["http://[", "https://a\u2100b.example", "https://h.example:port", "", "\x00"])
 async def test_no_handoff_hides_the_others_by_what_it_calls_its_place(
-    site: Site, http: httpx.AsyncClient, keys: Access, url: str
+    site: Site, http: httpx.AsyncClient, keys: Access
 ) -> None:
     """D5: an agent says where it stopped, and that may be anything. Its own page opens too."""
     await sign_in(http, await keys.create_key(OWNER, [Scope.RUNTIME_READ]))
     other, _ = await site.held()
-    odd, link = await site.held(http, boundary=WALL.model_copy(update={"url": url}))
+    odd, link = await site.held(http, boundary=WALL.model_copy(update={"url": "http://["}))
     page = await http.get(link)
     assert page.status_code == 200 and texts.WHERE in page.text.replace("&#39;", "'")
     assert other in await listed(site, http, odd)

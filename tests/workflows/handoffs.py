@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import sys
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -19,6 +20,7 @@ from temporalio.testing import TimeSkippingConfig, WorkflowEnvironment
 
 from tests.waiting import until
 from tests.workflows.fake_desktop import FakeDesktop
+from user_handoff.client.calls import ask
 from user_handoff.contract.conditions import Url
 from user_handoff.contract.errors import HandoffError
 from user_handoff.contract.failures import from_failure
@@ -85,8 +87,12 @@ class Handoff:
         return self.handle.id
 
     async def summary(self) -> Summary:
-        summary: Summary = await self.handle.query(Workflows.SUMMARY, result_type=Summary)
-        return summary
+        """What it says; a question that was lost on a busy machine is asked again."""
+
+        def asked() -> Awaitable[Summary]:
+            return self.handle.query(Workflows.SUMMARY, result_type=Summary)
+
+        return await ask(asked, self.id, patience_seconds=60)
 
     async def update(self, name: str, arg: Any = None, *, id: str | None = None) -> Any:
         """Send an update; what it is refused with is raised as the error that it carries."""

@@ -163,7 +163,7 @@ class TakeoverSummary(Model):
     began_at: datetime | None = None
     expires_at: datetime | None = None
     seconds: float | None = None
-    """How long they had it, once it is over."""
+    """How long they had it, once it is over; None also where its browser was gone first."""
     changes: Changes | None = None
     client_id: str = ""
     queue: str = ""

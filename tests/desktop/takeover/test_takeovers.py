@@ -16,6 +16,7 @@ from user_handoff.contract.errors import ErrorCode, Held
 from user_handoff.contract.ids import new_id
 from user_handoff.desktop.desktop import Desktop
 from user_handoff.desktop.handoff.records import HoldRecord, Phase
+from user_handoff.desktop.takeover import telling
 from user_handoff.desktop.takeover.takeovers import SUBJECT
 
 
@@ -247,6 +248,15 @@ async def test_a_closed_browser_ends_its_takeover_and_frees_the_lease(desktop: D
     await taker.agent.close()
     assert taker.record().phase is Phase.CLOSED
     assert not taker.lease_remains()
+
+
+async def test_how_long_they_had_it_is_not_told_of_a_browser_that_was_gone_first(desktop: Desktop) -> None:
+    """E5: rather than no time at all."""
+    taker = Taker(await Agent.open(desktop))
+    await taker.take()
+    await taker.agent.close()
+    now = telling.now(taker.record())
+    assert (now.how, now.seconds) == (t.TakeoverEnd.CLOSED, None)
 
 
 async def test_what_is_stuck_refuses_the_takeover_or_is_cut_off(taker: Taker, monkeypatch: pytest.MonkeyPatch) -> None:

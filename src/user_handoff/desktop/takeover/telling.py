@@ -30,7 +30,7 @@ def now(record: HoldRecord) -> TakeoverNow:
         state=_STATES[record.phase],
         how=how,
         reason=None if record.reason is None else str(record.reason),
-        seconds=record.taken.seconds if how else None,
+        seconds=record.taken.seconds if record.taken.how else None,
         changes=record.finish.changes if record.finish else None,
     )
 
