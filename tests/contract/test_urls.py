@@ -17,5 +17,5 @@ from user_handoff.contract.urls import place_of
     ],
 )
 def test_a_place_is_a_host_and_a_path_or_nothing(url: str, place: tuple[str, str]) -> None:
-    """D5, B7: an agent may call its place anything."""
+    """B7: an agent may call its place anything."""
     assert place_of(url) == place

@@ -137,7 +137,7 @@ async def test_a_principal_sees_its_own_and_an_operator_all(
 async def test_no_handoff_hides_the_others_by_what_it_calls_its_place(
     site: Site, http: httpx.AsyncClient, keys: Access
 ) -> None:
-    """D5: an agent says where it stopped, and that may be anything. Its own page opens too."""
+    """An agent says where it stopped, and that may be anything. Its own page opens too."""
     await sign_in(http, await keys.create_key(OWNER, [Scope.RUNTIME_READ]))
     other, _ = await site.held()
     odd, link = await site.held(http, boundary=WALL.model_copy(update={"url": "http://["}))
