@@ -49,7 +49,7 @@ async def test_input_is_dead_at_the_end_of_the_takeovers_lease(stand: Stand, tak
             await viewer.press(B)
         assert stand.view._viewings[0].hands.passed - passed <= 1
         await viewer.heard("control", who="nobody", why="over")
-        assert time.monotonic() - standing.ends < 1
+        assert time.monotonic() - standing.ends < 3
         assert not stand.mask()
         record = await taker.until(Phase.RECOVERING)
         assert record.taken is not None and record.taken.how is t.TakeoverEnd.TIMEOUT

@@ -80,7 +80,7 @@ async def test_at_the_end_of_the_lease_input_is_dead_and_nothing_stays_pressed(
             await viewer.press(A)
             await asyncio.sleep(0.005)
         await viewer.heard("control", who="nobody", why="silent")
-        assert time.monotonic() - lease.ends < 1
+        assert time.monotonic() - lease.ends < 3
         arrived = await stand.text()
         assert not stand.mask()
         for _ in range(20):
@@ -95,11 +95,11 @@ async def test_at_the_end_of_the_lease_input_is_dead_and_nothing_stays_pressed(
 
 async def test_a_sign_of_life_renews_it(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
     """E3."""
-    monkeypatch.setattr(stand.view.control, "_ttl", 0.5)
+    monkeypatch.setattr(stand.view.control, "_ttl", 1.0)
     async with viewing(stand.view, stand.handoff_id) as viewer:
         await stand.enter(viewer)
         began = time.monotonic()
-        while time.monotonic() - began < 1.2:  # more than two leases
+        while time.monotonic() - began < 2.2:  # more than two leases
             await viewer.tell(t="renew")
             await asyncio.sleep(0.1)
         await viewer.press(A)
@@ -109,7 +109,7 @@ async def test_a_sign_of_life_renews_it(stand: Stand, monkeypatch: pytest.Monkey
 async def test_the_deadline_of_the_hold_ends_it(editor: Agent, stand: Stand) -> None:
     """K10: whatever was renewed."""
     await stand.finish()
-    receipt = await editor.begin(timeout_seconds=1.5)
+    receipt = await editor.begin(timeout_seconds=3)
     async with viewing(stand.view, receipt.handoff_id) as viewer:
         await stand.enter(viewer)
         ends = time.monotonic() + (await viewer.heard("control", who="you"))["seconds"]
@@ -120,7 +120,7 @@ async def test_the_deadline_of_the_hold_ends_it(editor: Agent, stand: Stand) -> 
             return viewer.closed
 
         assert await until(closed) == "expired"
-        assert time.monotonic() - ends < 1
+        assert time.monotonic() - ends < 3
     assert stand.hold(receipt.handoff_id).phase is Phase.EXPIRED
     await editor.finish(receipt)
     await editor.look()

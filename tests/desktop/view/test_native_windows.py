@@ -1,10 +1,13 @@
 """What the held browser opens of its own, seen and used through the view: dialogs, lists, file choosers, new tabs."""
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from playwright.async_api import Page
 from Xlib import X
+from Xlib.error import BadDrawable, BadWindow
 
 from tests.desktop.view.conftest import Stand
 from tests.desktop.view.raw import RawViewer, viewing
@@ -78,10 +81,11 @@ async def test_a_file_chooser_is_seen_and_put_away(stand: Stand, desktop: Deskto
     """F4: it is a window of the desktop's toolkit, with the keyboard."""
     async with viewing(stand.view, stand.handoff_id) as viewer:
         await opened(stand, viewer, desktop, OVER_IT % f"<input type=file {PLACE}>")
-        assert await asyncio.to_thread(titled, desktop, "Open File")
+        chooser = partial(asyncio.to_thread, titled, desktop, "Open File")
+        await until(chooser)
 
         async def gone() -> bool:
-            return not await asyncio.to_thread(titled, desktop, "Open File")
+            return not await chooser()
 
         await pressed_until(viewer, ESCAPE, gone)
 
@@ -115,7 +119,8 @@ def titled(desktop: Desktop, title: str) -> bool:
 
 def _any_titled(window: object, title: str) -> bool:
     for child in window.query_tree().children:  # type: ignore[attr-defined]
-        seen = child.get_attributes().map_state == X.IsViewable and child.get_wm_name() == title
-        if seen or _any_titled(child, title):
-            return True
+        with contextlib.suppress(BadWindow, BadDrawable):  # gone since they were listed
+            seen = child.get_attributes().map_state == X.IsViewable and child.get_wm_name() == title
+            if seen or _any_titled(child, title):
+                return True
     return False
