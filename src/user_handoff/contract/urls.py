@@ -12,6 +12,9 @@ OPENABLE = ("http", "https")
 _PRINTED = string.ascii_letters + string.digits + string.punctuation
 _UNRESERVED = string.ascii_letters + string.digits + "-._~"
 _WEB = re.compile(r"^(https?|wss?):[\\/]*", re.IGNORECASE)
+_ADDRESS = re.compile(r"((?:[a-z][a-z0-9+.-]*:)*(?://)?[^\s/?#]+/[^?#]*)[?#]", re.IGNORECASE)
+_ADDRESS_IN = re.compile(r"(.*?[a-z][a-z0-9+.-]*://[^\s?#]*)[?#]", re.IGNORECASE | re.DOTALL)
+_CONTENT = re.compile(r"((?:Loading )?(?:view-source:)?(?:data|javascript|blob|filesystem):)\S", re.IGNORECASE)
 _DEFAULT_PORTS = {"http": ":80", "https": ":443", "ws": ":80", "wss": ":443"}
 
 
@@ -39,6 +42,16 @@ def redact_url(url: str) -> str:
     if url.startswith(("about:blank", "about:srcdoc")):
         return url.split("?")[0].split("#")[0]
     return f"{parts.scheme}:" if parts.scheme else ""
+
+
+def without_address(title: str) -> str:
+    """A title; of one that is an address or has one in it, what comes before query and fragment, and nothing after.
+
+    A browser titles a page by its address for as long as it has no other, and "Loading ..." before that. A query in a
+    title may have spaces: where it ends is not known.
+    """
+    match = _CONTENT.match(title) or _ADDRESS.match(title) or _ADDRESS_IN.match(title)
+    return match[1] if match else title
 
 
 def place_of(url: str) -> tuple[str, str]:

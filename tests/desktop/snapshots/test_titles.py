@@ -3,7 +3,8 @@
 import pytest
 
 from user_handoff.contract.computer import WindowInfo
-from user_handoff.desktop.snapshots.titles import told, without_address
+from user_handoff.contract.urls import without_address
+from user_handoff.desktop.snapshots.titles import told
 
 
 @pytest.mark.parametrize(
@@ -15,6 +16,8 @@ from user_handoff.desktop.snapshots.titles import told, without_address
         ("[::1]:8000/a b/c?d - Chromium", "[::1]:8000/a b/c"),
         ("view-source:a.example/b?c - Chromium", "view-source:a.example/b"),
         ("view-source:https://a.example/b?c - Chromium", "view-source:https://a.example/b"),
+        ("Loading http://a.example:8000/form?session=abc", "Loading http://a.example:8000/form"),
+        ("Loading data:text/html,secret", "Loading data:"),
         ("data:text/html,secret - Chromium", "data:"),
         ("blob:https://a.example/0f - Chromium", "blob:"),
     ],

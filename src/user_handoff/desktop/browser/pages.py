@@ -11,6 +11,7 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from user_handoff.contract.browser import PageInfo
 from user_handoff.contract.errors import ErrorCode, HandoffError, make_error
+from user_handoff.contract.urls import without_address
 from user_handoff.desktop.snapshots.bindings import Bound, stale
 from user_handoff.desktop.snapshots.redact import scrub
 from user_handoff.desktop.snapshots.values import Secrets, read_values
@@ -70,13 +71,13 @@ class ManagedPage:
         """Its title, without what is in its fields; empty where it does not tell both."""
         with contextlib.suppress(PlaywrightError, TimeoutError):
             title, values = await asyncio.wait_for(asyncio.gather(self.page.title(), self.values()), _TITLE_SECONDS)
-            return scrub(title, values)
+            return scrub(without_address(title), values)
         return ""
 
     async def whole_title(self) -> str:
         """The same with what is in its fields: for whoever reads these anyway, and takes it out."""
         with contextlib.suppress(PlaywrightError, TimeoutError):
-            return await asyncio.wait_for(self.page.title(), _TITLE_SECONDS)
+            return without_address(await asyncio.wait_for(self.page.title(), _TITLE_SECONDS))
         return ""
 
     async def values(self) -> set[str]:

@@ -12,7 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from user_handoff.contract.base import Model
 from user_handoff.contract.changes import MOST, Changes
-from user_handoff.contract.urls import redact_url
+from user_handoff.contract.urls import redact_url, without_address
 from user_handoff.desktop.browser.managed import ManagedBrowser
 from user_handoff.desktop.browser.pages import ManagedPage
 from user_handoff.desktop.snapshots.redact import scrub
@@ -97,7 +97,7 @@ async def _storage(page: ManagedPage) -> list[str] | None:
 
 async def _title(page: ManagedPage, salt: str) -> str:
     with contextlib.suppress(PlaywrightError, TimeoutError):
-        title = await asyncio.wait_for(page.page.title(), _SECONDS)
+        title = without_address(await asyncio.wait_for(page.page.title(), _SECONDS))
         return hashlib.sha256((salt + title).encode()).hexdigest()[:12]
     return ""
 

@@ -1,19 +1,17 @@
 """The titles of native windows, without what is in the fields of their pages, or in the addresses of these."""
 
 import asyncio
-import re
 from collections.abc import Iterable
 
 from playwright.async_api import Error as PlaywrightError
 
 from user_handoff.contract.computer import WindowInfo
+from user_handoff.contract.urls import without_address
 from user_handoff.desktop.browser.managed import ManagedBrowser
 from user_handoff.desktop.snapshots.redact import scrub
 
 _SECONDS = 0.5
 _LENGTH = 200
-_ADDRESS = re.compile(r"((?:[a-z][a-z0-9+.-]*:)*(?://)?[^\s/?#]+/[^?#]*)[?#]", re.IGNORECASE)
-_CONTENT = re.compile(r"((?:view-source:)?(?:data|javascript|blob|filesystem):)\S", re.IGNORECASE)
 
 
 async def told(windows: Iterable[WindowInfo], browsers: Iterable[ManagedBrowser]) -> tuple[WindowInfo, ...]:
@@ -31,15 +29,6 @@ async def told(windows: Iterable[WindowInfo], browsers: Iterable[ManagedBrowser]
         browser.record.browser.pid: found for browser, found in zip(browsers, values, strict=True)
     }
     return tuple(_told(window, known.get(window.pid, set())) for window in windows)
-
-
-def without_address(title: str) -> str:
-    """A title; of one that is an address, what comes before query and fragment, and nothing after these.
-
-    A query in a title may have spaces: where it ends is not known.
-    """
-    match = _CONTENT.match(title) or _ADDRESS.match(title)
-    return match[1] if match else title
 
 
 def _told(window: WindowInfo, values: set[str] | None) -> WindowInfo:
